@@ -36,6 +36,9 @@ func TestGatewayFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if got.ResponsesTTL != 0 || got.ResponsesMaxBytes != names.ResponsesMaxBytes {
+		t.Errorf("responses are stored for %v, %d bytes of them", got.ResponsesTTL, got.ResponsesMaxBytes)
+	}
 	if got.Isolation != gateway.IsolateModel || got.MaxSessions != 8 || got.DemandTTL != 10*time.Minute || got.StrictParameters || string(got.HashKey) != "secret" {
 		t.Errorf("got defaults %+v", got)
 	}

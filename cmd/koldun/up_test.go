@@ -116,6 +116,7 @@ func TestUpServesTheOpenAIClient(t *testing.T) {
 	checkForms(ctx, t, client)
 	checkToolLoop(ctx, t, client)
 	checkEmbeddings(ctx, t, client)
+	checkNothingStored(ctx, t, client)
 	// An answer arrives in several pieces: the first at once, and what follows soon after it
 	// together. A busy machine may deliver one answer whole, but not several.
 	var pieces []int

@@ -128,7 +128,7 @@ func TestDllama(t *testing.T) {
 		"ExposedTuned": {
 			Composite: meta + `spec: {` + ref + `, imagePullPolicy: Always, scheduling: {imagePullSecrets: [{name: registry}], priorityClassName: high}, answerTimeouts: {firstToken: 2h, betweenTokens: 1h, grace: 5m},
   env: [{name: HTTPS_PROXY, value: 'http://proxy:3128'}], envFrom: [{secretRef: {name: s}}],
-  expose: {replicas: 2, responseTimeout: 24h, queueTimeout: 2h, limits: {requestsPerMinute: 60}, corsOrigins: ['https://a.example', 'https://b.example'], maxBodySize: 40Mi, reasoning: hidden,
+  expose: {replicas: 2, responseTimeout: 24h, queueTimeout: 2h, limits: {requestsPerMinute: 60}, corsOrigins: ['https://a.example', 'https://b.example'], maxBodySize: 40Mi, reasoning: hidden, responses: {ttl: 24h},
   resources: {limits: {cpu: 1}}, backendScheduling: {priorityClassName: low}, backendEnv: [{name: KOLDUN_LOG_LEVEL, value: debug}], queue: {maxBytes: 64Mi, stateStream: old}}}`,
 			Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s}", "bucket": composetest.Ready}, Reason: reason.RootStarting,
 		},

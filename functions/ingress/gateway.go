@@ -125,6 +125,12 @@ func differing(b v1.Backend) []string {
 	if b.Reasoning != "" && b.Reasoning != defaultReasoning {
 		args = append(args, "--reasoning="+b.Reasoning)
 	}
+	if r := b.Responses; r != nil {
+		args = append(args, "--responses-ttl="+duration(r.TTL, defaultResponsesTTL))
+		if n := queue.ResponsesBytes(*r); n != names.ResponsesMaxBytes {
+			add("responses-max-bytes", n)
+		}
+	}
 	for _, origin := range b.CORSOrigins {
 		args = append(args, "--cors-origin="+origin)
 	}

@@ -99,7 +99,7 @@ func (p *ingressPlan) connect() (compose.Next, error) {
 }
 
 func (p *ingressPlan) parts() queue.Queue {
-	return queue.Queue{Via: p.via, Namespace: p.i.Namespace, Name: p.name("ingress-queue"), Secret: p.busSecret(), Spec: p.i.Spec.Backend.Queue}
+	return queue.Queue{Via: p.via, Namespace: p.i.Namespace, Name: p.name("ingress-queue"), Secret: p.busSecret(), Spec: p.i.Spec.Backend.Queue, Responses: p.i.Spec.Backend.Responses}
 }
 
 // queue composes the streams and buckets that requests live in, and the users of the pods.

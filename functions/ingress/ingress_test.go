@@ -32,7 +32,7 @@ func TestIngress(t *testing.T) {
 			Composite: meta + `spec: {backend: {image: g, dispatcherImage: d, replicas: 3, resources: {limits: {cpu: 1}}, imagePullPolicy: Always, priorityClassName: high, isolation: token, maxSessions: 4, conversationTTL: 5m, requestTimeout: 3m,
   strictParameters: true, responseTimeout: 1m, queueTimeout: 2m, hashSecret: s, limits: {requestsPerMinute: 1, tokensPerMinute: 2, concurrentRequests: 3},
   queue: {maxPerSession: 4, maxPerTenant: 5, maxBytes: 2Gi, replicas: 3, maxAttempts: 5}, extraArgs: [--x], replicaPower: 1, rootImage: r, sessionScaling: {maxDllamas: 2},
-  nats: {url: 'nats://u:p@h:4222'}}}`,
+  responses: {ttl: 1h, maxBytes: 64Mi}, nats: {url: 'nats://u:p@h:4222'}}}`,
 			Observed: running, Reason: reason.Available,
 		},
 		"Environment": {
@@ -42,7 +42,7 @@ func TestIngress(t *testing.T) {
 			Observed: running, Reason: reason.Available,
 		},
 		"Defaults": {
-			Composite: meta + "spec: {backend: {isolation: model, maxSessions: 8, conversationTTL: 10m, replicaPower: 0, limits: {}, queue: {maxAttempts: 3}}}",
+			Composite: meta + "spec: {backend: {isolation: model, maxSessions: 8, conversationTTL: 10m, replicaPower: 0, limits: {}, responses: {maxBytes: 256Mi}, queue: {maxAttempts: 3}}}",
 			Observed:  running, Reason: reason.Available,
 		},
 		"HashSecretRef": {Composite: meta + "spec: {backend: {hashSecret: ignored, hashSecretRef: {name: s, key: k}}}", Observed: running, Reason: reason.Available},

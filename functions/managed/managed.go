@@ -105,7 +105,14 @@ func Expiring(bucket string) v1alpha1.KeyValueParameters {
 	return v1alpha1.KeyValueParameters{Bucket: bucket, LimitMarkerTTL: &metav1.Duration{Duration: names.MarkerAge}}
 }
 
-// KeyValues describes all key-value buckets of the queue.
+// Responses describes the bucket of stored responses, of which maxBytes is the size.
+func Responses(maxBytes int64) v1alpha1.KeyValueParameters {
+	p := Expiring(names.Responses().Name)
+	p.MaxBytes = limit(maxBytes)
+	return p
+}
+
+// KeyValues describes the key-value buckets of every queue.
 func KeyValues() []v1alpha1.KeyValueParameters {
 	var out []v1alpha1.KeyValueParameters
 	for _, b := range names.Buckets() {

@@ -38,6 +38,8 @@ type Queue struct {
 	Secret string
 	// Spec is what the claim says of the queue; nil is the default.
 	Spec *v1.BackendQueue
+	// Responses says how responses are stored; nil is not.
+	Responses *v1.StoredResponses
 }
 
 // Compose composes the queue. pending says what to wait for.
@@ -46,10 +48,22 @@ func (q Queue) Compose(c *compose.Call) (pending managed.Pending, err error) {
 	if q.Spec != nil {
 		replicas = q.Spec.Replicas
 	}
+	buckets := managed.KeyValues()
+	if q.Responses != nil {
+		buckets = append(buckets, managed.Responses(ResponsesBytes(*q.Responses)))
+	}
 	return managed.Await(c, map[string]any{Resource: managed.Queue(q.Via, q.Namespace, q.Name, q.Secret, v1alpha1.QueueParameters{
 		Streams:   managed.Streams(q.maxBytes(), replicas),
-		KeyValues: managed.KeyValues(),
+		KeyValues: buckets,
 	})})
+}
+
+// ResponsesBytes is the size of all stored responses.
+func ResponsesBytes(r v1.StoredResponses) int64 {
+	if r.MaxBytes == nil {
+		return names.ResponsesMaxBytes
+	}
+	return max(r.MaxBytes.Value(), 1)
 }
 
 // maxBytes is the size of the queue that the claim names, or 0.

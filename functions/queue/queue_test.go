@@ -25,11 +25,13 @@ func TestCompose(t *testing.T) {
 		return &q
 	}
 	cases := map[string]struct {
-		spec     *v1.BackendQueue
-		observed map[string]string
-		maxBytes float64 // 0: it leaves the limit of the shared stream alone
-		replicas float64
-		ready    bool
+		spec      *v1.BackendQueue
+		responses *v1.StoredResponses
+		observed  map[string]string
+		maxBytes  float64 // 0: it leaves the limit of the shared stream alone
+		replicas  float64
+		stored    float64 // size of the bucket of responses; 0: there is none
+		ready     bool
 	}{
 		"Default":  {},
 		"Empty":    {spec: &v1.BackendQueue{}},
@@ -37,13 +39,15 @@ func TestCompose(t *testing.T) {
 		"Negative": {spec: &v1.BackendQueue{MaxBytes: size("-1")}},
 		"Asked":    {spec: &v1.BackendQueue{MaxBytes: size("2Gi"), Replicas: 3}, maxBytes: 2 << 30, replicas: 3},
 		"OneByte":  {spec: &v1.BackendQueue{MaxBytes: size("1")}, maxBytes: 1},
+		"Stored":   {responses: &v1.StoredResponses{}, stored: names.ResponsesMaxBytes},
+		"Little":   {responses: &v1.StoredResponses{MaxBytes: size("8Mi")}, stored: 8 << 20},
 		"Prepared": {observed: map[string]string{"queue": composetest.Ready}, ready: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var pending managed.Pending
 			rsp := composetest.Run(t, func(call *compose.Call) (err error) {
-				pending, err = queue.Queue{Namespace: "ns", Name: "q", Secret: "s", Spec: c.spec}.Compose(call)
+				pending, err = queue.Queue{Namespace: "ns", Name: "q", Secret: "s", Spec: c.spec, Responses: c.responses}.Compose(call)
 				return err
 			}, composetest.Case{Composite: ingress, Observed: c.observed})
 			if pending.Any() == c.ready {
@@ -60,7 +64,14 @@ func TestCompose(t *testing.T) {
 					t.Errorf("replicas are %v, want %v", replicas, c.replicas)
 				}
 			}
-			if len(provider["keyValues"].([]any)) != len(names.Buckets()) || spec["writeConnectionSecretToRef"].(map[string]any)["name"] != "s" {
+			buckets := provider["keyValues"].([]any)
+			if last := buckets[len(buckets)-1].(map[string]any); c.stored > 0 {
+				if last["bucket"] != names.ResponsesBucket || last["maxBytes"] != c.stored || last["limitMarkerTTL"] != "1m0s" || last["ttl"] != nil {
+					t.Errorf("the bucket of responses is %v", last)
+				}
+				buckets = buckets[:len(buckets)-1]
+			}
+			if len(buckets) != len(names.Buckets()) || spec["writeConnectionSecretToRef"].(map[string]any)["name"] != "s" {
 				t.Errorf("the queue is %v", spec)
 			}
 		})

@@ -76,14 +76,24 @@ func Get[T any](ctx context.Context, b *Bus, bucket, key string) (T, uint64, err
 // Delete deletes a key if it exists. With a revision other than 0 it deletes only
 // that revision. Errors: Conflict if the key has changed.
 func (b *Bus) Delete(ctx context.Context, bucket, key string, revision uint64) error {
-	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
-	defer cancel()
-	m := nats.NewMsg(names.KVSubject(bucket, key))
-	m.Header.Set(operationHeader, deleted)
 	var opts []jetstream.PublishOpt
 	if revision != 0 {
 		opts = append(opts, jetstream.WithExpectLastSequencePerSubject(revision))
 	}
+	return b.remove(ctx, bucket, key, opts...)
+}
+
+// DeleteTTL is like Delete for a key that is never written again: after ttl (whole
+// seconds, at least one) nothing is left of it.
+func (b *Bus) DeleteTTL(ctx context.Context, bucket, key string, ttl time.Duration) error {
+	return b.remove(ctx, bucket, key, jetstream.WithMsgTTL(ttl))
+}
+
+func (b *Bus) remove(ctx context.Context, bucket, key string, opts ...jetstream.PublishOpt) error {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
+	m := nats.NewMsg(names.KVSubject(bucket, key))
+	m.Header.Set(operationHeader, deleted)
 	if _, err := b.js.PublishMsg(ctx, m, opts...); err != nil {
 		return kvError("delete", bucket, key, err)
 	}

@@ -71,9 +71,9 @@ func Buckets() []KVSpec {
 
 // Bucket returns the default spec of one of the buckets of package names.
 func Bucket(name string) (KVSpec, bool) {
-	for _, s := range Buckets() {
-		if s.Name == name {
-			return s, true
+	for _, b := range append(names.Buckets(), names.Responses()) {
+		if b.Name == name {
+			return KVSpec{Bucket: b}, true
 		}
 	}
 	return KVSpec{}, false

@@ -31,7 +31,7 @@ func answersOf(b *bus.Bus, cfg Config) answers {
 	if cfg.ResponsesTTL == 0 {
 		return noAnswers{}
 	}
-	return &storedAnswers{bus: b, log: cfg.Logger}
+	return &storedAnswers{bus: b, ttl: cfg.ResponsesTTL, log: cfg.Logger}
 }
 
 // noAnswers stores nothing.
@@ -47,9 +47,11 @@ func (noAnswers) keep(context.Context, string, []responses.Item, *responses.Resp
 
 func (noAnswers) remove(context.Context, string, string) (bool, error) { return false, nil }
 
-// storedAnswers are in a bucket whose keys expire.
+// storedAnswers are in a bucket that gateways share. Each response expires after the
+// TTL of the gateway that stored it.
 type storedAnswers struct {
 	bus *bus.Bus
+	ttl time.Duration
 	log *slog.Logger
 }
 
@@ -58,10 +60,7 @@ func ensureResponses(ctx context.Context, b *bus.Bus, cfg Config) error {
 	if cfg.ResponsesTTL == 0 {
 		return nil
 	}
-	return b.AdoptKV(ctx, bus.KVSpec{
-		Bucket: names.Bucket{Name: names.ResponsesBucket, Description: "Koldun: responses for later requests"},
-		TTL:    cfg.ResponsesTTL, MaxBytes: cfg.ResponsesMaxBytes,
-	})
+	return b.AdoptKV(ctx, bus.KVSpec{Bucket: names.Responses(), MaxBytes: cfg.ResponsesMaxBytes})
 }
 
 // responseID matches the ids that responses get: another one is no key.
@@ -89,7 +88,7 @@ func (s *storedAnswers) keep(ctx context.Context, tenant string, input []respons
 	if !r.Store {
 		return false
 	}
-	_, err := s.bus.Put(context.WithoutCancel(ctx), names.ResponsesBucket, names.ResponseKey(tenant, r.ID), responses.NewRecord(input, r))
+	_, err := s.bus.PutTTL(context.WithoutCancel(ctx), names.ResponsesBucket, names.ResponseKey(tenant, r.ID), responses.NewRecord(input, r), s.ttl)
 	if err != nil {
 		s.log.Warn("cannot store a response", "response", r.ID, "tenant", tenant, "error", err)
 	}
@@ -101,7 +100,7 @@ func (s *storedAnswers) remove(ctx context.Context, tenant, id string) (bool, er
 	if record == nil || err != nil {
 		return false, err
 	}
-	if err := s.bus.Delete(ctx, names.ResponsesBucket, names.ResponseKey(tenant, id), 0); err != nil {
+	if err := s.bus.DeleteTTL(ctx, names.ResponsesBucket, names.ResponseKey(tenant, id), names.MarkerAge); err != nil {
 		s.log.Warn("cannot delete a stored response", "response", id, "error", err)
 		return false, &errNoStore().Error
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/registry"
 	"github.com/gorizond/koldun/internal/telemetry"
@@ -90,9 +91,6 @@ var defaultTiming = timing{
 	overdue:   2 * time.Second,
 }
 
-// defaultResponsesMaxBytes is how many bytes the stored responses may have.
-const defaultResponsesMaxBytes = 256 << 20
-
 // defaultMaxSessions is how many isolated pools there may be.
 const defaultMaxSessions = 8
 
@@ -107,7 +105,7 @@ func (c Config) withDefaults() (Config, error) {
 	orDefault(&c.Reasoning, openai.ReasoningSeparate)
 	orDefault(&c.Isolation, IsolateModel)
 	orDefault(&c.MaxSessions, defaultMaxSessions)
-	orDefault(&c.ResponsesMaxBytes, defaultResponsesMaxBytes)
+	orDefault(&c.ResponsesMaxBytes, names.ResponsesMaxBytes)
 	if c.Tracer == nil {
 		c.Tracer = telemetry.NoTracer()
 	}
@@ -132,6 +130,9 @@ func (c Config) withDefaults() (Config, error) {
 		if d < 0 {
 			return c, fault.Errorf(fault.Invalid, "cannot use a %s of %v: it must not be negative", name, d)
 		}
+	}
+	if c.ResponsesTTL > 0 && c.ResponsesTTL < time.Second {
+		return c, fault.Errorf(fault.Invalid, "cannot use a TTL of responses of %v: it must be at least a second, or 0 to store none", c.ResponsesTTL)
 	}
 	if c.DemandTTL < time.Second {
 		return c, fault.Errorf(fault.Invalid, "cannot use a demand TTL of %v: it must be at least a second", c.DemandTTL)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
@@ -82,12 +83,28 @@ func TestStoredResponses(t *testing.T) {
 		t.Errorf("%d %s", r.StatusCode, got)
 	}
 	refused("DELETE", responsesPath+"/"+first.ID, "", "response_not_found")
+	wantTTLs(t, w, first.ID, second.ID)
+}
+
+// wantTTLs holds that a response expires after the TTL of its gateway, and what is left
+// of a deleted one long before, in a bucket with a size.
+func wantTTLs(t *testing.T, w *world, deleted, kept string) {
+	t.Helper()
 	stream, err := w.bus.JetStream().Stream(t.Context(), names.KVStream(names.ResponsesBucket))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := stream.CachedInfo().Config; c.MaxAge != time.Hour || c.MaxBytes != 1<<20 {
-		t.Errorf("the bucket keeps %v, %d bytes", c.MaxAge, c.MaxBytes)
+	if c := stream.CachedInfo().Config; c.MaxAge != 0 || c.MaxBytes != 1<<20 {
+		t.Errorf("the bucket keeps all for %v, %d bytes", c.MaxAge, c.MaxBytes)
+	}
+	for id, want := range map[string]string{kept: "1h0m0s", deleted: "1m0s"} {
+		m, err := stream.GetLastMsgForSubject(t.Context(), names.KVSubject(names.ResponsesBucket, names.ResponseKey("*", id)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Header.Get(jetstream.MsgTTLHeader); got != want {
+			t.Errorf("the TTL of %s is %q, want %q", id, got, want)
+		}
 	}
 }
 
@@ -115,7 +132,7 @@ func TestStoredResponsesBelongToATenant(t *testing.T) {
 func TestFullStoreSaysSo(t *testing.T) {
 	w := newWorld(t, nil)
 	startRunner(t, w.bus, tinySession, replies("4"))
-	if err := w.bus.AdoptKV(t.Context(), bus.KVSpec{Bucket: names.Bucket{Name: names.ResponsesBucket}, MaxBytes: 4 << 10}); err != nil {
+	if err := w.bus.AdoptKV(t.Context(), bus.KVSpec{Bucket: names.Responses(), MaxBytes: 4 << 10}); err != nil {
 		t.Fatal(err)
 	}
 	w = storing(t, w, nil)

@@ -156,6 +156,7 @@ func TestRunRefusesBadConfigurations(t *testing.T) {
 		"Address":         {Config{Bus: good, Listen: "nonsense"}, fault.Invalid},
 		"NoNATS":          {Config{Listen: "127.0.0.1:0"}, fault.Invalid},
 		"Timeout":         {Config{Bus: good, Listen: "127.0.0.1:0", ResponseTimeout: -1}, fault.Invalid},
+		"ResponsesTTL":    {Config{Bus: good, Listen: "127.0.0.1:0", ResponsesTTL: time.Millisecond}, fault.Invalid},
 		"DemandTTL":       {Config{Bus: good, Listen: "127.0.0.1:0", DemandTTL: time.Millisecond}, fault.Invalid},
 		"Body":            {Config{Bus: good, Listen: "127.0.0.1:0", MaxBodyBytes: -1}, fault.Invalid},
 	}

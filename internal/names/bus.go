@@ -34,7 +34,7 @@ const (
 	LeasesBucket   = "koldun_leases"   // session -> leader and epoch, with per-key TTL
 	ProgressBucket = "koldun_progress" // ProgressKey -> progress.Report
 	// ResponsesBucket is made only where responses are stored: ResponseKey -> a response
-	// and its input, until they expire.
+	// and its input, with per-key TTL.
 	ResponsesBucket = "koldun_responses"
 	PoolsBucket     = "koldun_pools" // PoolKey -> members of a pool and why, with per-key TTL
 )

@@ -125,4 +125,7 @@ func TestBuckets(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("there are no buckets %v", want)
 	}
+	if b := names.Responses(); b.Name != names.ResponsesBucket || b.Markers != time.Minute || b.Description == "" {
+		t.Errorf("the bucket of responses is %+v", b)
+	}
 }

@@ -25,6 +25,10 @@ const (
 	// RequestMaxCount is the number of requests that wait or run in a queue at most.
 	RequestMaxCount = 20_000
 
+	// ResponsesMaxBytes is the size of all stored responses, unless an Ingress sets
+	// another one. The text of spec.backend.responses.maxBytes repeats it.
+	ResponsesMaxBytes = 256 << 20
+
 	// JetStream reserves the bytes of every stream on disk, so these are few.
 	outcomeMaxBytes  = 128 << 20
 	deadMaxBytes     = 64 << 20
@@ -90,7 +94,7 @@ func Streams() []Stream {
 	}
 }
 
-// Buckets returns all key-value buckets.
+// Buckets returns the key-value buckets of every queue.
 func Buckets() []Bucket {
 	return []Bucket{
 		{Name: ModelsBucket, Description: "Koldun: models"},
@@ -101,4 +105,10 @@ func Buckets() []Bucket {
 		{Name: PoolsBucket, Description: "Koldun: members of pools", Markers: MarkerAge},
 		{Name: ProgressBucket, Description: "Koldun: progress of fetches and conversions"},
 	}
+}
+
+// Responses returns the bucket of stored responses, which exists only where some are
+// stored. Each gateway gives its keys a TTL of their own.
+func Responses() Bucket {
+	return Bucket{Name: ResponsesBucket, Description: "Koldun: responses for later requests", Markers: MarkerAge}
 }

@@ -64,6 +64,11 @@ type GatewaySettings struct {
 	// +optional
 	Queue *BackendQueue `json:"queue,omitempty"`
 
+	// Stores responses of /v1/responses, so that later requests of the same API token can refer to them by previous_response_id. Without it,
+	// no response is stored, and such requests get 400.
+	// +optional
+	Responses *StoredResponses `json:"responses,omitempty"`
+
 	// Maximum time for one answer from the start of the engine; waiting and cold start do not count.
 	// +optional
 	// +kubebuilder:default="10m"
@@ -164,4 +169,19 @@ type BackendQueue struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	StateStream string `json:"stateStream,omitempty"`
+}
+
+// StoredResponses describes how responses are stored. They are in the bucket koldun_responses of the NATS servers.
+type StoredResponses struct {
+	// Time for which each response is stored.
+	// +optional
+	// +kubebuilder:default="24h"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('720h')",message="it is between 1s and 720h"
+	TTL *metav1.Duration `json:"ttl,omitempty"`
+
+	// Maximum size of all stored responses; beyond it, further ones are not stored until some expire. JetStream reserves it on disk. Defaults to
+	// 256Mi. All that share a NATS server share the bucket, so a greater size raises it and a smaller one changes nothing: a KeyValue can.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1048576 : quantity(self).compareTo(quantity('1Mi')) >= 0",message="the least is 1Mi"
+	MaxBytes *resource.Quantity `json:"maxBytes,omitempty"`
 }

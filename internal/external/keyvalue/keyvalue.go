@@ -31,6 +31,8 @@ type Spec struct {
 	Placement      *stream.Placement  `json:"placement,omitempty"`    // absent: unchanged
 
 	Owner external.Owner `json:"-"`
+	// raised says that the spec does not lower the size of the bucket.
+	raised bool
 }
 
 func (s Spec) what() string { return fmt.Sprintf("key-value bucket %q", s.Bucket) }
@@ -44,14 +46,19 @@ func (s Spec) may(metadata map[string]string) error {
 	return s.Owner.Check(s.what(), metadata[external.OwnerKey])
 }
 
-// usual reports whether the spec is the default of one of Koldun's own buckets.
+// usual reports whether the spec is the default of one of Koldun's own buckets, or such
+// a one with a size that is not lower than that of the bucket.
 func (s Spec) usual() bool {
 	b, ok := bus.Bucket(s.Bucket)
 	var markers time.Duration
 	if s.LimitMarkerTTL != nil {
 		markers = time.Duration(*s.LimitMarkerTTL)
 	}
-	return ok && b.Markers == markers && reflect.DeepEqual(s, Spec{Bucket: s.Bucket, LimitMarkerTTL: s.LimitMarkerTTL, Owner: s.Owner})
+	want := Spec{Bucket: s.Bucket, LimitMarkerTTL: s.LimitMarkerTTL, Owner: s.Owner, raised: s.raised}
+	if s.raised {
+		want.MaxBytes = s.MaxBytes
+	}
+	return ok && b.Markers == markers && reflect.DeepEqual(s, want)
 }
 
 // A Status is the observed state of a bucket.
@@ -116,6 +123,21 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 
 // Update changes the bucket in place.
 func (c *Client) Update(ctx context.Context, s Spec) error { return c.Create(ctx, s) }
+
+// Raised returns the spec with the size of the existing bucket if that is greater, or
+// none: several queues share a bucket, and none of them may make it too small for the
+// others. A spec without a size is unchanged.
+func (c *Client) Raised(ctx context.Context, s Spec) (Spec, error) {
+	if s.MaxBytes == 0 {
+		return s, nil
+	}
+	have, _, err := c.bus.CompareKV(ctx, s.bus())
+	if err != nil || have == nil {
+		return s, err
+	}
+	s.MaxBytes, s.raised = stream.RaisedLimit(s.MaxBytes, have.Config.MaxBytes), true
+	return s, nil
+}
 
 // Delete deletes the bucket with all its keys.
 func (c *Client) Delete(ctx context.Context, s Spec) error {

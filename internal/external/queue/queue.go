@@ -28,19 +28,15 @@ type Status struct {
 type Part[S, O any] interface {
 	external.Client[S, O]
 	external.Viewer[S]
+	// Raised returns a spec that does not lower the size of an existing part, nor any
+	// other limit of a stream.
+	Raised(ctx context.Context, s S) (S, error)
 }
 
-// Streams is the client of streams.
-type Streams interface {
-	Part[stream.Spec, stream.Status]
-	// Raised returns a spec that lowers no limit of an existing stream.
-	Raised(ctx context.Context, s stream.Spec) (stream.Spec, error)
-}
-
-// A Client manages the queues of one NATS account. Several queues share streams, so
-// none lowers a limit of a stream; a stream.Client does.
+// A Client manages the queues of one NATS account. Several queues share streams and
+// buckets, so none makes one smaller; a stream.Client and a keyvalue.Client do.
 type Client struct {
-	streams    Streams
+	streams    Part[stream.Spec, stream.Status]
 	keyValues  Part[keyvalue.Spec, keyvalue.Status]
 	connection map[string][]byte
 	account    string
@@ -50,7 +46,7 @@ var _ external.Client[Spec, Status] = (*Client)(nil)
 
 // New returns a Client that manages the parts by the clients of their kinds, and
 // returns the connection with each queue.
-func New(streams Streams, keyValues Part[keyvalue.Spec, keyvalue.Status], connection map[string][]byte) *Client {
+func New(streams Part[stream.Spec, stream.Status], keyValues Part[keyvalue.Spec, keyvalue.Status], connection map[string][]byte) *Client {
 	return &Client{streams: streams, keyValues: keyValues, connection: connection}
 }
 
@@ -86,6 +82,10 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 		}
 	}
 	for _, p := range s.KeyValues {
+		p, err := c.keyValues.Raised(ctx, p)
+		if err != nil {
+			return external.Observation[Status]{}, err
+		}
 		o, err := c.keyValues.Observe(ctx, p)
 		if err := add(fmt.Sprintf("key-value bucket %q", p.Bucket), o.Exists, o.UpToDate, err); err != nil {
 			return external.Observation[Status]{}, err
@@ -113,6 +113,10 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 		}
 	}
 	for _, p := range s.KeyValues {
+		p, err := c.keyValues.Raised(ctx, p)
+		if err != nil {
+			return err
+		}
 		if err := c.keyValues.Create(ctx, p); err != nil {
 			return err
 		}

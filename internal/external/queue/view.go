@@ -27,6 +27,7 @@ func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, 
 		if err != nil {
 			return Spec{}, err
 		}
+		seen.MaxBytes = satisfying(p.MaxBytes, seen.MaxBytes)
 		out.KeyValues = append(out.KeyValues, seen)
 	}
 	return out, nil

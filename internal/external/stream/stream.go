@@ -129,11 +129,11 @@ func (c *Client) Raised(ctx context.Context, s Spec) (Spec, error) {
 	if err != nil || have == nil {
 		return s, err
 	}
-	s.MaxBytes = raised(s.MaxBytes, have.Config.MaxBytes)
-	s.MaxMsgs = raised(s.MaxMsgs, have.Config.MaxMsgs)
-	s.MaxMsgSize = raised(s.MaxMsgSize, have.Config.MaxMsgSize)
-	s.MaxMsgsPerSubject = raised(s.MaxMsgsPerSubject, have.Config.MaxMsgsPerSubject)
-	s.Replicas = raised(s.Replicas, have.Config.Replicas)
+	s.MaxBytes = RaisedLimit(s.MaxBytes, have.Config.MaxBytes)
+	s.MaxMsgs = RaisedLimit(s.MaxMsgs, have.Config.MaxMsgs)
+	s.MaxMsgSize = RaisedLimit(s.MaxMsgSize, have.Config.MaxMsgSize)
+	s.MaxMsgsPerSubject = RaisedLimit(s.MaxMsgsPerSubject, have.Config.MaxMsgsPerSubject)
+	s.Replicas = RaisedLimit(s.Replicas, have.Config.Replicas)
 	if s.Owner.Check(s.what(), have.Config.Metadata[external.OwnerKey]) != nil {
 		s.keep(have.Config)
 	}
@@ -167,9 +167,9 @@ func koldun(name string) (names.Stream, bool) {
 	return all[i], true
 }
 
-// raised returns the greater of two limits, of which the one that a stream has may be
+// RaisedLimit returns the greater of two limits, of which the one that a stream has may be
 // none.
-func raised[N int | int32 | int64](want, have N) N {
+func RaisedLimit[N int | int32 | int64](want, have N) N {
 	if have <= 0 {
 		return 0
 	}
