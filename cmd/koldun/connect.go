@@ -11,10 +11,11 @@ import (
 	"github.com/gorizond/koldun/internal/httpserver"
 )
 
-// rotation is the time that a server waits while NATS refuses its credentials. Then
-// it exits: the credentials are environment variables, and a restarted container
-// gets those that the Secret holds by then.
-const rotation = time.Minute
+// rotation is the time that a server waits while NATS refuses its credentials: the
+// kubelet takes up to 90 seconds to give it the file of a changed Secret. Then it exits:
+// if the credentials are environment variables, a restarted container gets those that
+// the Secret holds by then.
+const rotation = 2 * time.Minute
 
 // connectAlive is connectBus for a server whose health is on listen: until it
 // reaches NATS, it reports there that it is alive and not ready. Without that,

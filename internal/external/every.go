@@ -19,3 +19,15 @@ func Every(ctx context.Context, period time.Duration, changed func()) error {
 		}
 	}
 }
+
+// After calls changed once when a time has passed, and returns nil when ctx ends.
+func After(ctx context.Context, d time.Duration, changed func()) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-time.After(d):
+		changed()
+	}
+	<-ctx.Done()
+	return nil
+}

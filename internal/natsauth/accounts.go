@@ -53,6 +53,8 @@ type State struct {
 	Current bool
 	// Own says that the limits are not the usual ones.
 	Own bool
+	// Cutoff says which credentials are being replaced.
+	Cutoff Cutoff
 
 	revoked jwt.RevocationList
 }
@@ -80,6 +82,7 @@ func (a *Accounts) State(ctx context.Context, namespace string) (State, error) {
 	}
 	return State{
 		ID: account.ID, revoked: have.Revocations, Limits: limitsOf(have), Disabled: have.Limits.Conn == 0, Own: have.Tags.Contains(ownLimits),
+		Cutoff:  cutoffOf(have),
 		Current: have.Issuer == a.signing.public && reflect.DeepEqual(plain(have.SigningKeys), plain(want.SigningKeys)),
 	}, nil
 }
@@ -104,6 +107,7 @@ func (a *Accounts) Set(ctx context.Context, namespace string, l Limits, own bool
 	switch have, err := a.claims(ctx, account.ID); {
 	case err == nil:
 		claims.Revocations = have.Revocations
+		cutoffOf(have).keep(claims)
 	case fault.Is(err, fault.NotFound):
 		// There may be credentials of an earlier account of the namespace.
 		claims.RevokeAt(jwt.All, time.Now().Add(-time.Second))

@@ -207,16 +207,16 @@ func TestRevokedUsers(t *testing.T) {
 		}
 		buses, ids = append(buses, b), append(ids, user.ID)
 	}
-	if err := accounts.Revoke(ctx, "a", ids[0]); err != nil {
+	if err := accounts.Revoke(ctx, "a", map[string]time.Time{ids[0]: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	waittest.Until(t, "the server to refuse the revoked user", func() bool { return fault.Is(buses[0].Lost(), fault.Denied) })
 	if err := buses[1].Flush(); err != nil {
 		t.Errorf("the other user: %v", err)
 	}
-	revoked, err := accounts.Revoked(ctx, "a", ids...)
-	if err != nil || !revoked[ids[0]] || revoked[ids[1]] {
-		t.Errorf("revoked are %v (%v)", revoked, err)
+	state, err := accounts.State(ctx, "a")
+	if err != nil || !state.Refused(ids[0]).After(state.Refused(ids[1])) {
+		t.Errorf("credentials are refused until %v and %v (%v)", state.Refused(ids[0]), state.Refused(ids[1]), err)
 	}
 }
 

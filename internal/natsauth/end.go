@@ -10,9 +10,10 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Revoke ends the connections of users, and makes the credentials invalid that they have
-// by now. It is no error if there is no account. Errors: those of Set.
-func (a *Accounts) Revoke(ctx context.Context, namespace string, users ...string) error {
+// Revoke ends the connections of users, and makes the credentials invalid that were made
+// for each at or before a time. It is no error if there is no account. Errors: Invalid (a
+// time in the future), those of Set.
+func (a *Accounts) Revoke(ctx context.Context, namespace string, users map[string]time.Time) error {
 	account, err := a.keyring.Account(namespace)
 	if err != nil {
 		return err
@@ -26,27 +27,13 @@ func (a *Accounts) Revoke(ctx context.Context, namespace string, users ...string
 	if err != nil {
 		return err
 	}
-	for _, user := range users {
-		claims.Revoke(user)
+	for user, before := range users {
+		if before.After(time.Now()) {
+			return inFuture(before)
+		}
+		claims.RevokeAt(user, before)
 	}
 	return a.put(ctx, claims)
-}
-
-// Revoked reports which of the users were revoked.
-func (a *Accounts) Revoked(ctx context.Context, namespace string, users ...string) (map[string]bool, error) {
-	account, err := a.keyring.Account(namespace)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]bool{}
-	claims, err := a.claims(ctx, account.ID)
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return nil, err
-	}
-	for _, user := range users {
-		out[user] = err != nil || claims.Revocations[user] != 0
-	}
-	return out, nil
 }
 
 // Remove removes the account of a namespace, with its streams if purge is set. All

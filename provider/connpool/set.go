@@ -73,6 +73,9 @@ func (s *Set) Operator(ctx context.Context) (*catalog.Operator, error) {
 	if err != nil {
 		return nil, s.advise(err)
 	}
+	if s.used == nil {
+		s.used = s.tenancy.line
+	}
 	out := &catalog.Operator{Accounts: accounts, Address: address(cfg)}
 	if s.owner.Namespace == "" {
 		return out, nil

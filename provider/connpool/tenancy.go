@@ -80,7 +80,7 @@ func (t *tenancy) join(ctx context.Context, namespace string) (member, error) {
 		return member{}, err
 	}
 	m.account, m.ensured = state.ID, time.Now()
-	if !ok || !state.Accepts(m.user.ID, m.made) {
+	if !ok || !state.Accepts(m.user.ID, m.made) || m.made.Unix() <= state.Renewed(time.Time{}).Unix() {
 		m.made = time.Now()
 		if m.user, err = t.access.keyring.User(natsauth.Grant{Namespace: namespace, Owner: "provider", Role: natsauth.Provider}, 0); err != nil {
 			return member{}, err

@@ -107,7 +107,7 @@ func natsAccountLifecycle() lifecycle {
 // The external resource of a NATSUser is what the Secret holds, until it is revoked.
 func natsUserLifecycle() lifecycle {
 	var server *natstest.OperatorServer
-	seen := map[string]string{} // the last user in the Secret of a case
+	seen := map[string]natsauth.Life{} // the last user in the Secret of a case
 	creds := func(w *world, name, user string) string {
 		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "creds-" + name}}
 		if err := w.get(s); err != nil {
@@ -135,13 +135,13 @@ func natsUserLifecycle() lifecycle {
 		},
 		read: func(w *world, name string) (string, error) {
 			if life, ok := natsauth.LifeOf(creds(w, name, "gateway")); ok {
-				seen[name] = life.User
+				seen[name] = life
 			}
-			revoked, err := server.Accounts().Revoked(w.t.Context(), w.ns, seen[name])
-			if err != nil || revoked[seen[name]] {
+			state, err := server.Accounts().State(w.t.Context(), w.ns)
+			if last := seen[name]; err != nil || !state.Accepts(last.User, last.Made) {
 				return "", err
 			}
-			return seen[name], nil
+			return seen[name].User, nil
 		},
 		matches: func(w *world, name string) error { return login(w, name, "gateway") },
 		update: func(_ *world, m resource.ModernManaged) {

@@ -17,6 +17,18 @@ type NATSAccountParameters struct {
 
 	NATSAccountLimits `json:",inline"`
 
+	// Revokes the credentials of all users of the account that were issued at this time or earlier, such as leaked ones. All NATSUsers of the
+	// namespace issue new ones within 20 seconds, which running pods take over without a restart. The servers refuse the earlier ones when
+	// overlap is over, and end their connections. It is not in the future. Defaults to none.
+	// +optional
+	RevokeBefore *metav1.Time `json:"revokeBefore,omitempty"`
+
+	// Time for which revoked credentials stay valid. The kubelet takes up to 90 seconds to give a changed Secret to pods; with less, pods
+	// lose their connection until then, and requests wait. Defaults to 2 minutes.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="overlap is between 0s and 1h"
+	Overlap *metav1.Duration `json:"overlap,omitempty"`
+
 	// Whether the deletion deletes the streams and key-value buckets as well. Otherwise they stay on the servers' disks, and an account that
 	// is made again for the namespace has them.
 	// +optional
@@ -51,6 +63,10 @@ type NATSAccountObservation struct {
 	// Whether the account is disabled: no user can connect.
 	// +optional
 	Disabled bool `json:"disabled,omitempty"`
+
+	// The servers refuse credentials of all users that were issued at this time or earlier.
+	// +optional
+	RevokedBefore *metav1.Time `json:"revokedBefore,omitempty"`
 }
 
 // A NATSAccount is the account of a namespace on NATS servers in operator mode (nats.operator of the ProviderConfig): its limits, and its end. The

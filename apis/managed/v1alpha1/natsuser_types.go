@@ -18,6 +18,18 @@ type NATSUserParameters struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10m') && duration(self) <= duration('720h')",message="lifetime is between 10m and 720h"
 	Lifetime *metav1.Duration `json:"lifetime,omitempty"`
+
+	// Revokes the credentials that were issued at this time or earlier, such as leaked ones. The Secret gets new ones of the same users at
+	// once, which running pods take over without a restart. The servers refuse the earlier ones when overlap is over, and end their
+	// connections. It is not in the future. Defaults to none.
+	// +optional
+	RevokeBefore *metav1.Time `json:"revokeBefore,omitempty"`
+
+	// Time for which revoked credentials stay valid after the Secret has new ones. The kubelet takes up to 90 seconds to give a changed
+	// Secret to pods; with less, pods lose their connection until then, and requests wait. Defaults to 2 minutes.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="overlap is between 0s and 1h"
+	Overlap *metav1.Duration `json:"overlap,omitempty"`
 }
 
 // A NATSUserGrant is the role of a user, with the values that its subjects depend on.
@@ -78,10 +90,18 @@ type NATSUserObservation struct {
 	// +listMapKey=name
 	Users []NATSUserIssued `json:"users,omitempty"`
 
-	// Public keys of earlier users that are not revoked yet.
+	// The servers refuse credentials of these users that were issued at this time or earlier.
+	// +optional
+	RevokedBefore *metav1.Time `json:"revokedBefore,omitempty"`
+
+	// Public keys of users with credentials that are to be revoked now.
 	// +optional
 	// +listType=set
 	Revoking []string `json:"revoking,omitempty"`
+
+	// When those of them were removed that are no users any more.
+	// +optional
+	RevokingSince *metav1.Time `json:"revokingSince,omitempty"`
 }
 
 // NATSUserIssued is a user with credentials.
@@ -91,11 +111,15 @@ type NATSUserIssued struct {
 
 	// Public key. Renewed credentials have the same one.
 	ID string `json:"id"`
+
+	// When the credentials in the Secret were issued.
+	// +optional
+	Issued *metav1.Time `json:"issued,omitempty"`
 }
 
 // A NATSUser makes users of the NATS account of its namespace, on servers in operator mode (nats.operator of the ProviderConfig), and writes
 // their credentials files, NATS_URL and NATS_CA into the Secret of writeConnectionSecretToRef. It renews the credentials before they expire, and revokes them
-// when users are removed. The rights of each role are fixed.
+// when users are removed or revokeBefore asks for it. The rights of each role are fixed.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

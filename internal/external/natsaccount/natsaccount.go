@@ -4,6 +4,8 @@ package natsaccount
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
@@ -12,17 +14,20 @@ import (
 
 // A Spec describes the account of a namespace. Zero numbers mean no limit.
 type Spec struct {
-	Namespace   string `json:"namespace"`
-	Connections int64  `json:"connections,omitempty"`
-	DiskBytes   int64  `json:"diskBytes,omitempty"`
-	Streams     int64  `json:"streams,omitempty"`
-	Purge       bool   `json:"purge,omitempty"`
+	Namespace    string             `json:"namespace"`
+	Connections  int64              `json:"connections,omitempty"`
+	DiskBytes    int64              `json:"diskBytes,omitempty"`
+	Streams      int64              `json:"streams,omitempty"`
+	RevokeBefore *time.Time         `json:"revokeBefore,omitempty"`
+	Overlap      *external.Duration `json:"overlap,omitempty"`
+	Purge        bool               `json:"purge,omitempty"`
 }
 
 // A Status is the observed state of an account.
 type Status struct {
-	Account  string `json:"account,omitempty"`
-	Disabled bool   `json:"disabled,omitempty"`
+	Account       string     `json:"account,omitempty"`
+	Disabled      bool       `json:"disabled,omitempty"`
+	RevokedBefore *time.Time `json:"revokedBefore,omitempty"`
 }
 
 // A Client manages the accounts of one system of servers.
@@ -31,6 +36,7 @@ type Client struct{ accounts *natsauth.Accounts }
 var (
 	_ external.Client[Spec, Status] = Client{}
 	_ external.Viewer[Spec]         = Client{}
+	_ external.Watcher[Spec]        = Client{}
 )
 
 // New returns a Client.
@@ -51,13 +57,33 @@ func (c Client) Observe(ctx context.Context, s Spec) (external.Observation[Statu
 	}
 	o := external.Observation[Status]{
 		Exists: true, Ready: !have.Disabled, Status: Status{Account: have.ID, Disabled: have.Disabled},
-		UpToDate: have.Own && have.Current && !have.Disabled && have.Limits == s.limits(),
+		UpToDate: have.Own && have.Current && !have.Disabled && have.Limits == s.limits() && !s.revokes(have, time.Now()),
 	}
-	if have.Disabled {
+	if at := have.Refused(""); !at.IsZero() {
+		o.Status.RevokedBefore = &at
+	}
+	switch cut := have.Cutoff; {
+	case have.Disabled:
 		o.Message = "the account is disabled"
+	case time.Now().Before(cut.From):
+		o.Message = fmt.Sprintf("credentials made until %s are being replaced, and are refused from %s on", stamp(cut.Before), stamp(cut.From))
 	}
 	return o, nil
 }
+
+// revokes reports whether credentials are to be revoked that the account accepts.
+func (s Spec) revokes(have natsauth.State, now time.Time) bool {
+	return have.Due(now) || s.RevokeBefore != nil && s.RevokeBefore.Unix() > max(have.Cutoff.Before.Unix(), have.Refused("").Unix())
+}
+
+func (s Spec) overlap() time.Duration {
+	if s.Overlap == nil {
+		return natsauth.DefaultOverlap
+	}
+	return max(time.Duration(*s.Overlap), 0)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // View returns the limits of the account as they are.
 func (c Client) View(ctx context.Context, s Spec, _ external.Scope) (Spec, error) {
@@ -70,9 +96,29 @@ func (c Client) View(ctx context.Context, s Spec, _ external.Scope) (Spec, error
 // Create makes the account, or adopts the one that the namespace has.
 func (c Client) Create(ctx context.Context, s Spec) error { return c.Update(ctx, s) }
 
-// Update changes the limits. Connections beyond them end.
+// Update changes the limits, and revokes credentials. Connections beyond them end.
 func (c Client) Update(ctx context.Context, s Spec) error {
-	return c.accounts.Set(ctx, s.Namespace, s.limits(), true)
+	if err := c.accounts.Set(ctx, s.Namespace, s.limits(), true); err != nil {
+		return err
+	}
+	have, err := c.accounts.State(ctx, s.Namespace)
+	if err != nil || !s.revokes(have, time.Now()) {
+		return err
+	}
+	before := time.Time{} // what is due
+	if s.RevokeBefore != nil {
+		before = *s.RevokeBefore
+	}
+	return c.accounts.RevokeBefore(ctx, s.Namespace, before, s.overlap())
+}
+
+// Watch calls changed when credentials are to be refused.
+func (c Client) Watch(ctx context.Context, s Spec, changed func()) error {
+	if s.RevokeBefore == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return external.After(ctx, s.overlap()+time.Second, changed)
 }
 
 // Delete disables the account, and removes it from all servers.

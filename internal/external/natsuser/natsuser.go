@@ -13,17 +13,15 @@ import (
 	"github.com/gorizond/koldun/internal/natsauth"
 )
 
-const (
-	// defaultLifetime of credentials.
-	defaultLifetime = 24 * time.Hour
-	// looks is how often in a lifetime credentials are observed.
-	looks = 16
-)
+// defaultLifetime of credentials.
+const defaultLifetime = 24 * time.Hour
 
 // A Spec describes users.
 type Spec struct {
-	Users    []User             `json:"users"`
-	Lifetime *external.Duration `json:"lifetime,omitempty"`
+	Users        []User             `json:"users"`
+	Lifetime     *external.Duration `json:"lifetime,omitempty"`
+	RevokeBefore *time.Time         `json:"revokeBefore,omitempty"`
+	Overlap      *external.Duration `json:"overlap,omitempty"`
 
 	// Namespace of the account.
 	Namespace string `json:"-"`
@@ -47,15 +45,20 @@ type User struct {
 
 // A Status is the observed state of users.
 type Status struct {
-	Account  string   `json:"account,omitempty"`
-	Users    []Issued `json:"users,omitempty"`
-	Revoking []string `json:"revoking,omitempty"`
+	Account string   `json:"account,omitempty"`
+	Users   []Issued `json:"users,omitempty"`
+	// RevokedBefore is the time up to which credentials of all users are refused.
+	RevokedBefore *time.Time `json:"revokedBefore,omitempty"`
+	Revoking      []string   `json:"revoking,omitempty"`
+	// RevokingSince is when earlier users were removed that Revoking lists.
+	RevokingSince *time.Time `json:"revokingSince,omitempty"`
 }
 
 // Issued is a user with credentials.
 type Issued struct {
-	Name string `json:"name"`
-	ID   string `json:"id"`
+	Name   string     `json:"name"`
+	ID     string     `json:"id"`
+	Issued *time.Time `json:"issued,omitempty"`
 }
 
 // A Client makes users of accounts.
@@ -101,9 +104,13 @@ func (s Spec) grant(u User) (natsauth.Grant, error) {
 }
 
 // Observe returns credentials for all users: those of the Secret while more than half of
-// their life is left, or new ones. The users exist as soon as their account does.
+// their life is left and they are not to be revoked, or new ones. The users exist as soon
+// as their account does.
 func (c Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	state, err := c.accounts.State(ctx, s.Namespace)
+	if fault.Is(err, fault.NotFound) {
+		return external.Observation[Status]{Message: noAccount(s.Namespace).Error()}, nil
+	}
 	if err != nil {
 		return external.Observation[Status]{}, err
 	}
@@ -113,64 +120,64 @@ func (c Client) Observe(ctx context.Context, s Spec) (external.Observation[Statu
 		if err != nil {
 			return external.Observation[Status]{}, err
 		}
-		text, id, err := c.credentials(s, g, File(u.Name), state)
+		text, id, err := c.credentials(ctx, s, g, File(u.Name), state)
 		if err != nil {
 			return external.Observation[Status]{}, err
 		}
+		life, _ := natsauth.LifeOf(text)
 		o.Connection[File(u.Name)] = []byte(text)
-		o.Status.Users = append(o.Status.Users, Issued{u.Name, id})
+		o.Status.Users = append(o.Status.Users, Issued{u.Name, id, &life.Made})
 	}
-	o.Status.Revoking, err = c.revoking(ctx, s, o.Status.Users)
+	s.revocations(&o, state, time.Now())
 	o.UpToDate = len(o.Status.Revoking) == 0
-	return o, err
+	return o, nil
 }
 
-// credentials returns those of the Secret, or new ones.
-func (c Client) credentials(s Spec, g natsauth.Grant, file string, account natsauth.State) (text, id string, err error) {
+// credentials returns those of the Secret, or new ones. It waits for the next second if
+// credentials of this one are refused.
+func (c Client) credentials(ctx context.Context, s Spec, g natsauth.Grant, file string, account natsauth.State) (text, id string, err error) {
 	id, err = c.accounts.Keyring().UserID(g)
 	if err != nil {
 		return "", "", err
 	}
 	held := string(s.Stored[file])
 	life, ok := natsauth.LifeOf(held)
-	if ok && life.User == id && life.Account == account.ID && account.Accepts(id, life.Made) && time.Until(life.End) > s.lifetime()/2 {
+	renewed := s.renewed(account)
+	fresh := func(made time.Time) bool { return account.Accepts(id, made) && made.Unix() > renewed.Unix() }
+	if ok && life.User == id && life.Account == account.ID && fresh(life.Made) && time.Until(life.End) > s.lifetime()/2 {
 		return held, id, nil
 	}
-	if !account.Accepts(id, time.Now()) {
-		// A revocation covers the second in which it is made.
-		return "", "", fault.Errorf(fault.Transient, "cannot make NATS user %q: it was revoked in this second", g.Owner)
+	if next := time.Now().Truncate(time.Second).Add(time.Second); !fresh(time.Now()) && fresh(next) {
+		select {
+		case <-ctx.Done():
+			return "", "", fault.Errorf(fault.Interrupted, "cannot make NATS user %q: %w", g.Owner, ctx.Err())
+		case <-time.After(time.Until(next)):
+		}
+	}
+	if !fresh(time.Now()) {
+		return "", "", fault.Errorf(fault.Invalid, "cannot revoke the credentials of NATS user %q made until %s: that is in the future, and newer ones cannot be made yet", g.Owner, stamp(renewed))
 	}
 	user, err := c.accounts.Keyring().User(g, s.lifetime())
 	return user.Credentials, id, err
 }
 
-// revoking returns earlier users that are not revoked yet.
-func (c Client) revoking(ctx context.Context, s Spec, now []Issued) ([]string, error) {
-	old := slices.Clone(s.Known.Revoking)
-	for _, u := range s.Known.Users {
-		old = append(old, u.ID)
+// Create requires the account to exist. There is nothing else to do: the account knows
+// roles, not users.
+func (c Client) Create(ctx context.Context, s Spec) error {
+	_, err := c.accounts.Cutoff(ctx, s.Namespace)
+	if fault.Is(err, fault.NotFound) {
+		return noAccount(s.Namespace)
 	}
-	old = slices.DeleteFunc(old, func(id string) bool {
-		return slices.ContainsFunc(now, func(u Issued) bool { return u.ID == id })
-	})
-	if len(old) == 0 {
-		return nil, nil
-	}
-	revoked, err := c.accounts.Revoked(ctx, s.Namespace, old...)
-	old = slices.DeleteFunc(old, func(id string) bool { return revoked[id] })
-	slices.Sort(old)
-	return slices.Compact(old), err
+	return err
 }
 
-// Create has nothing to do: the account knows roles, not users.
-func (c Client) Create(ctx context.Context, s Spec) error { return c.Update(ctx, s) }
+func noAccount(namespace string) error {
+	return fault.Errorf(fault.NotFound, "namespace %q has no NATS account: make its NATSAccount", namespace)
+}
 
-// Update revokes earlier users.
+// Update revokes credentials.
 func (c Client) Update(ctx context.Context, s Spec) error {
-	if len(s.Known.Revoking) == 0 {
-		return nil
-	}
-	return c.accounts.Revoke(ctx, s.Namespace, s.Known.Revoking...)
+	return c.revoke(ctx, s, s.Known.Revoking, s.Known.Users)
 }
 
 // Delete revokes all users.
@@ -179,13 +186,5 @@ func (c Client) Delete(ctx context.Context, s Spec) error {
 	for _, u := range s.Known.Users {
 		ids = append(ids, u.ID)
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	return c.accounts.Revoke(ctx, s.Namespace, ids...)
-}
-
-// Watch calls changed often enough for credentials to be renewed in time.
-func (c Client) Watch(ctx context.Context, s Spec, changed func()) error {
-	return external.Every(ctx, s.lifetime()/looks, changed)
+	return c.revoke(ctx, s, ids, nil)
 }

@@ -20,6 +20,9 @@ type scene struct {
 	server *natstest.OperatorServer
 	client natsuser.Client
 	spec   natsuser.Spec
+
+	all     time.Time // that credentials of all users are revoked before
+	overlap time.Duration
 }
 
 func newScene(t *testing.T, users ...natsuser.User) *scene {
@@ -29,7 +32,10 @@ func newScene(t *testing.T, users ...natsuser.User) *scene {
 	if err := accounts.Ensure(t.Context(), "team", natsauth.Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	return &scene{t, s, natsuser.New(accounts, map[string][]byte{"NATS_URL": []byte(s.URL())}), natsuser.Spec{Users: users, Namespace: "team", Owner: "o"}}
+	return &scene{
+		t: t, server: s, client: natsuser.New(accounts, map[string][]byte{"NATS_URL": []byte(s.URL())}),
+		spec: natsuser.Spec{Users: users, Namespace: "team", Owner: "o"},
+	}
 }
 
 // observe observes, and keeps the Secret and the status as a controller does.

@@ -3,6 +3,7 @@ package natstest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/nats-io/jwt/v2"
 	client "github.com/nats-io/nats.go"
@@ -154,6 +155,32 @@ func Account(tb testing.TB, manager *client.Conn, authority natsauth.Authority, 
 		tb.Fatal(err)
 	}
 	return Tenant{Account: account, all: all}
+}
+
+// Revoke makes the credentials of all users of an account invalid that were made at or
+// before a time.
+func Revoke(tb testing.TB, manager *client.Conn, authority natsauth.Authority, account string, before time.Time) {
+	tb.Helper()
+	m, err := manager.RequestWithContext(waittest.Context(tb), "$SYS.REQ.ACCOUNT."+account+".CLAIMS.LOOKUP", nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	claims, err := jwt.DecodeAccountClaims(string(m.Data))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	operator, err := nkeys.FromSeed([]byte(authority.Signing))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	claims.RevokeAt(jwt.All, before)
+	token, err := claims.Encode(operator)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := natsauth.Push(tb.Context(), manager, token); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // withAllRights adds a signing key to an account that no role limits.
