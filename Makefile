@@ -4,7 +4,9 @@ SHELL       := /bin/bash
 
 GO          ?= go
 BIN         := bin
-VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# The version of everything that is built: the tag of the commit, v1.2.3-4-gCOMMIT for
+# later ones, and v0.0.0-gCOMMIT without a tag.
+VERSION     ?= $(or $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || git describe --always --exclude '*' --dirty 2>/dev/null | sed 's/^/v0.0.0-g/'),v0.0.0)
 LDFLAGS     := -s -w -X main.version=$(VERSION)
 CLAIM       ?= examples/quickstart/dllama.yaml
 HUB_DIR     ?= examples/models
@@ -47,6 +49,10 @@ SOURCES     := $(shell find apis cmd functions internal provider -name '*.go' -n
 .PHONY: run
 run: $(BIN)/koldun ## Run the quickstart claim on this machine and ask it a question; ONCE=1 ends after the answer
 	$(BIN)/koldun up -f $(CLAIM) --hub-dir $(HUB_DIR) --data $(DATA) $(if $(ONCE),--once)
+
+.PHONY: version
+version: # prints the version that a build of this commit has
+	@echo "$(VERSION)"
 
 .PHONY: build
 build: $(BIN)/koldun $(BIN)/koldun-function $(BIN)/koldun-provider ## Build the binaries into bin/

@@ -2,6 +2,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/alecthomas/kong"
 	"github.com/crossplane/function-sdk-go"
 
@@ -31,10 +33,14 @@ func (c *CLI) Run() error {
 		function.Insecure(c.Insecure))
 }
 
-// version is set at build time: -ldflags "-X main.version=v1.2.3".
-var version = "dev"
+// The linker sets both: version, and in a release image, which is that of this version by
+// its digest.
+var (
+	version = "v0.0.0"
+	image   = ""
+)
 
 func main() {
-	ctx := kong.Parse(&CLI{}, kong.Name("koldun-function"), kong.Description("Koldun's composition function for Crossplane."), kong.Vars{"image": compose.ReleaseImage(version)})
+	ctx := kong.Parse(&CLI{}, kong.Name("koldun-function"), kong.Description("Koldun's composition function for Crossplane."), kong.Vars{"image": cmp.Or(image, compose.ReleaseImage(version))})
 	ctx.FatalIfErrorf(ctx.Run())
 }

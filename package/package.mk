@@ -1,8 +1,8 @@
 # What belongs to packages. The Makefile includes it.
 
 PACKAGES := _output/packages
-STAGE    := _output/stage
-ARCHS    ?= amd64 arm64
+RELEASE  := _output/release/$(VERSION)
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 # Channel of the Compositions. Those of another channel than stable use a Function of
 # their own: docs/versions.md.
 CHANNEL  ?= stable
@@ -16,27 +16,21 @@ generate-package: ## Write XRDs, Compositions and docs/reasons.md and tables of 
 generate-engines: ## Write the type of the names of engines, which the CRDs need
 	$(GO) run ./package/generate engines
 
+SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
+empty :=
+comma := ,
+# $(call BUILD,COMMAND,FOLDER)
+BUILD = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) run ./package/build $(1) --out $(2) --version '$(VERSION)' \
+	--commit '$(shell git rev-parse HEAD 2>/dev/null)' --platforms $(subst $(empty) ,$(comma),$(strip $(PLATFORMS))) --channel $(CHANNEL)
+
 .PHONY: package
-package: ## Build all packages and images into _output/packages, for ARCHS (default amd64 and arm64)
-	rm -rf $(STAGE) $(PACKAGES) && mkdir -p $(STAGE)/bin $(PACKAGES)
-	$(GO) build -o $(STAGE)/build ./package/build
-	cp -r package/configuration $(STAGE)/configuration && cp crossplane.yaml $(STAGE)/configuration/
-	cp -r package/configuration-claims package/function package/provider $(STAGE)/
-	cp apis/crds/koldun.m.gorizond.io_*.yaml $(STAGE)/provider/
-	test $(CHANNEL) = stable || sed -i -e 's|gorizond.io/channel: stable|gorizond.io/channel: $(CHANNEL)|' \
-	  -e 's|name: gorizond-koldun-function$$|name: gorizond-koldun-function-$(CHANNEL)|' $(STAGE)/configuration*/*/definition.yaml $(STAGE)/configuration*/*/composition.yaml
-	$(STAGE)/build package --stage $(STAGE)/configuration --out $(PACKAGES)/koldun-configuration.xpkg
-	$(STAGE)/build package --stage $(STAGE)/configuration-claims --out $(PACKAGES)/koldun-configuration-claims.xpkg
-	set -e; for arch in $(ARCHS); do \
-	  GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-$$arch ./cmd/koldun; \
-	  GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-function-$$arch ./functions; \
-	  GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-provider-$$arch ./provider; \
-	  $(STAGE)/build image --arch $$arch --binary $(STAGE)/bin/koldun-$$arch --tag ghcr.io/gorizond/koldun:$(VERSION) --out $(PACKAGES)/koldun-$$arch.tar; \
-	  $(STAGE)/build package --arch $$arch --stage $(STAGE)/function --binary $(STAGE)/bin/koldun-function-$$arch --out $(PACKAGES)/koldun-function-$$arch.xpkg; \
-	  $(STAGE)/build package --arch $$arch --stage $(STAGE)/provider --binary $(STAGE)/bin/koldun-provider-$$arch --out $(PACKAGES)/koldun-provider-$$arch.xpkg; \
-	done
-	cp package/install.yaml package/single-team.yaml package/rbac-claims.yaml package/monitoring/*.yaml $(PACKAGES)/
-	sed -s '1i---' $(foreach part,namespace bootstrap config servers network,package/nats/$(part).yaml) > $(PACKAGES)/nats.yaml
+package: ## Build all images, packages and manifests into _output/packages, for those of PLATFORMS that are Linux
+	$(call BUILD,packages,$(PACKAGES))
+
+.PHONY: release-dry
+release-dry: ## Build all that a release publishes into _output/release/VERSION, for PLATFORMS
+	$(call BUILD,release,$(RELEASE))
+	@echo "Built $(RELEASE)."
 
 .PHONY: catalog
 catalog: ## Add the version VERSION, whose Function has DIGEST in the registry, to package/catalog

@@ -18,7 +18,7 @@ import (
 	"github.com/gorizond/koldun/provider/prerequisites"
 )
 
-var version = "dev" //nolint:gochecknoglobals // set by the linker
+var version = "v0.0.0" //nolint:gochecknoglobals // set by the linker
 
 // CLI is the command line of the provider. It finds a kubeconfig like kubectl:
 // KUBECONFIG, then the pod's service account.

@@ -16,7 +16,7 @@ import (
 )
 
 // version is set by the linker.
-var version = "dev" //nolint:gochecknoglobals // set by the linker
+var version = "v0.0.0" //nolint:gochecknoglobals // set by the linker
 
 // address is the provider's source address. Terraform and OpenTofu each look it
 // up on their own host.

@@ -20,7 +20,7 @@ import (
 )
 
 // version is set by the linker.
-var version = "dev" //nolint:gochecknoglobals // the linker cannot set anything else
+var version = "v0.0.0" //nolint:gochecknoglobals // the linker cannot set anything else
 
 // CLI is the command line.
 type CLI struct {

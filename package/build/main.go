@@ -1,91 +1,114 @@
-// Command build writes the packages and images of Koldun in the format of docker
-// save, which crossplane xpkg push and every container tool read.
+// Command build writes what a release of Koldun consists of: images, Crossplane
+// packages, manifests that install them, command-line programs and the Terraform
+// provider.
 //
-// It reads folders that hold nothing else, so that nothing gets into a package
-// by accident. The same input gives the same bytes.
+// The same commit and the same Go give the same bytes: nothing depends on the time or
+// on the folder. Run it from the root of the repository.
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"path/filepath"
+	"os/signal"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
 
 // CLI is the command line.
 type CLI struct {
-	Package PackageCmd `cmd:"" help:"Build a Crossplane package from a staging folder."`
-	Image   ImageCmd   `cmd:"" help:"Build an image that holds one static binary."`
+	Package  PackageCmd  `cmd:"" help:"Write one Crossplane package without its program, in the format of docker save."`
+	Packages PackagesCmd `cmd:"" help:"Write all images, packages and manifests."`
+	Release  ReleaseCmd  `cmd:"" help:"Write all that a release publishes."`
 }
 
-// PackageCmd builds one package.
+// PackageCmd writes one package, for tests: they run the program by themselves.
 type PackageCmd struct {
-	Stage  string `required:"" type:"existingdir" help:"Folder with crossplane.yaml and the objects of the package, all of which go in."`
-	Binary string `type:"existingfile" help:"Static binary that the package runs. Without it the package only holds objects."`
-	Arch   string `default:"amd64" enum:"amd64,arm64" help:"Architecture of the binary."`
-	Out    string `required:"" help:"File to write."`
+	Root string `default:"." type:"existingdir" help:"Folder of the repository."`
+	Name string `required:"" help:"Name of the package, such as koldun-function."`
+	Out  string `required:"" help:"File to write."`
 }
 
 // Run builds.
 func (c *PackageCmd) Run() error {
-	objects, err := stream(c.Stage)
+	p, ok := recipes()[c.Name]
+	if !ok {
+		return fmt.Errorf("cannot build package %q: it is none of Koldun's", c.Name)
+	}
+	objects, err := p.objects(c.Root, func(text string) string { return text })
 	if err != nil {
 		return err
 	}
-	var layers []layer
-	if c.Binary != "" {
-		l, err := binary(c.Binary)
-		if err != nil {
-			return err
-		}
-		layers = append(layers, l)
-	}
-	l, err := pack(packageFile, objects, 0o644)
+	i, err := oneImage(source{}, "amd64", nil, objects)
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot build package %q: %w", c.Name, err)
 	}
-	l.kind = "base"
-	return write(c.Out, image{arch: c.Arch, layers: append(layers, l), run: c.Binary != ""})
+	return saveImage(c.Out, i)
 }
 
-// ImageCmd builds one image.
-type ImageCmd struct {
-	Binary string `required:"" type:"existingfile" help:"Static binary."`
-	Arch   string `default:"amd64" enum:"amd64,arm64" help:"Architecture of the binary."`
-	Tag    string `default:"ghcr.io/gorizond/koldun:latest" help:"Name of the image."`
-	Out    string `required:"" help:"File to write."`
+// Source is what a build is made of.
+type Source struct {
+	Version   string   `required:"" help:"Version, such as v1.2.3."`
+	Commit    string   `help:"Commit, for labels."`
+	Date      int64    `env:"SOURCE_DATE_EPOCH" help:"Time of the commit in seconds since 1970, for labels and archives."`
+	Platforms []string `default:"linux/amd64,linux/arm64,darwin/amd64,darwin/arm64" help:"Platforms to build for. Images are built for those with Linux."`
+	Trimpath  bool     `default:"true" negatable:"" help:"Leave the paths of this machine out of programs. Tests keep them: nothing is compiled twice."`
+	Channel   string   `default:"stable" help:"Channel of the Compositions."`
+	Out       string   `required:"" type:"path" help:"Folder to write. It is emptied first."`
 }
+
+func (s Source) build() (*build, error) {
+	if !validVersion.MatchString(s.Version) {
+		return nil, fmt.Errorf("cannot build version %q: it is not vMAJOR.MINOR.PATCH: set a tag, or VERSION", s.Version)
+	}
+	if err := os.RemoveAll(s.Out); err != nil {
+		return nil, err
+	}
+	return &build{
+		source:    source{version: s.Version, commit: s.Commit, date: time.Unix(s.Date, 0).UTC()},
+		platforms: s.Platforms, trimpath: s.Trimpath, channel: s.Channel, out: s.Out, digests: map[string]string{}, modules: map[string]modules{},
+	}, nil
+}
+
+// PackagesCmd writes packages.
+type PackagesCmd struct{ Source }
 
 // Run builds.
-func (c *ImageCmd) Run() error {
-	l, err := binary(c.Binary)
+func (c *PackagesCmd) Run(ctx context.Context) error {
+	b, err := c.build()
 	if err != nil {
 		return err
 	}
-	return write(c.Out, image{arch: c.Arch, layers: []layer{l}, run: true, tag: c.Tag})
+	return b.packages(ctx)
 }
 
-func binary(path string) (layer, error) {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return layer{}, err
-	}
-	return pack(entrypoint, raw, 0o755)
-}
+// ReleaseCmd writes a release.
+type ReleaseCmd struct{ Source }
 
-func write(path string, i image) error {
-	raw, err := i.archive()
+// Run builds.
+func (c *ReleaseCmd) Run(ctx context.Context) error {
+	b, err := c.build()
 	if err != nil {
-		return fmt.Errorf("cannot build %q: %w", path, err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, raw, 0o644) //nolint:gosec // a file to be shared
+	for _, step := range []func(context.Context) error{b.packages, b.commandLine, b.terraform} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	for _, step := range []func() error{b.chart, b.materials, b.sums} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func main() {
-	ctx := kong.Parse(&CLI{}, kong.Name("build"), kong.Description("Builds the packages and images of Koldun."))
-	ctx.FatalIfErrorf(ctx.Run())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	k := kong.Parse(&CLI{}, kong.Name("build"), kong.Description("Builds what a release of Koldun consists of."))
+	k.BindTo(ctx, (*context.Context)(nil))
+	k.FatalIfErrorf(k.Run())
 }

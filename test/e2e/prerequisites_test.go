@@ -17,8 +17,7 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// withoutProvider installs the Configuration without its dependencies, and the Function
-// by itself.
+// withoutProvider applies install.yaml without the Provider.
 func (p *suite) withoutProvider(t *testing.T) {
 	t.Helper()
 	files, err := platform.Packages(t.Context(), repository, t.TempDir(), p.configuration)
@@ -28,9 +27,14 @@ func (p *suite) withoutProvider(t *testing.T) {
 	if err := p.ServePackages(t.Context(), files); err != nil {
 		t.Fatal(err)
 	}
-	const configuration = "koldun-configuration:latest"
-	manifest := strings.Replace(read(t, filepath.Join(repository, "package/install.yaml")), configuration, configuration+"\n  skipDependencyResolution: true", 1)
-	if err := p.Apply(t.Context(), manifest, onePackage("Function", functionName, "koldun-function")); err != nil {
+	const configuration = "koldun-configuration:v0.0.0"
+	var manifests []string
+	for object := range strings.SplitSeq(read(t, filepath.Join(repository, "package/install.yaml")), "\n---\n") {
+		if !strings.Contains(object, "\nkind: Provider\n") {
+			manifests = append(manifests, strings.Replace(object, configuration, configuration+"\n  skipDependencyResolution: true", 1))
+		}
+	}
+	if err := p.Apply(t.Context(), manifests...); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "the Function to be installed", p.holds("", "pkg.crossplane.io/v1", "Function", functionName, "Installed"))
@@ -38,10 +42,6 @@ func (p *suite) withoutProvider(t *testing.T) {
 	for _, plural := range []string{"workers", "ingresses"} {
 		cluster.Eventually(t, plural, p.holds("", "apiextensions.crossplane.io/v2", "CompositeResourceDefinition", plural+".koldun.gorizond.io", "Established"))
 	}
-}
-
-func onePackage(kind, name, repository string) string {
-	return fmt.Sprintf("apiVersion: pkg.crossplane.io/v1\nkind: %s\nmetadata: {name: %s}\nspec: {package: 'ghcr.io/gorizond/%s:v0.1.0'}", kind, name, repository)
 }
 
 // blocking are the conditions that name what nobody can be served without.
@@ -107,7 +107,7 @@ func TestPrerequisites(t *testing.T) {
 	apply(fmt.Sprintf(worker, "early"))
 	p.missing(t, blocking(), ns, "Worker", "early", "koldun-provider is not installed", "kubectl apply --server-side -f package/install.yaml")
 
-	if err := p.Apply(t.Context(), onePackage("Provider", providerName, "koldun-provider")); err != nil {
+	if err := p.Apply(t.Context(), "apiVersion: pkg.crossplane.io/v1\nkind: Provider\nmetadata: {name: "+providerName+"}\nspec: {package: 'ghcr.io/gorizond/koldun-provider:v0.0.0'}"); err != nil {
 		t.Fatal(err)
 	}
 	var err error

@@ -45,7 +45,7 @@ variable "charts" {
 variable "install" {
   type        = string
   default     = ""
-  description = "Koldun's install.yaml. Left out, it is that of this repository."
+  description = "Koldun's install.yaml, of a release. Left out, it is that of this repository."
 }
 
 # Connections come from KUBECONFIG and the NATS_ variables.

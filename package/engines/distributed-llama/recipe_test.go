@@ -81,7 +81,7 @@ func TestOnePlaceForPins(t *testing.T) {
 	} {
 		var code []string
 		for line := range strings.Lines(read(t, name)) {
-			if text := strings.TrimSpace(line); !strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "- uses: ") {
+			if text := strings.TrimSpace(line); !strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "- uses: ") && !strings.HasPrefix(text, "FROM ") {
 				code = append(code, line)
 			}
 		}
@@ -92,6 +92,9 @@ func TestOnePlaceForPins(t *testing.T) {
 		if !strings.Contains(text, calls) {
 			t.Errorf("%s does not call %q", name, calls)
 		}
+	}
+	if !regexp.MustCompile(`(?m)^FROM --platform=\$BUILDPLATFORM \S+@sha256:[0-9a-f]{64} AS build$`).MatchString(read(t, "Dockerfile")) {
+		t.Error("the image that compiles is not named by its digest")
 	}
 	if final := read(t, "Dockerfile"); !strings.Contains(final, "\nFROM scratch\n") || !strings.Contains(final, "\nUSER 65532:65532\n") {
 		t.Error("the image is not from scratch, or runs as root")

@@ -50,6 +50,9 @@ func Build(ctx context.Context, root, program string) (string, error) {
 	return path, run(ctx, root, "go", "build", "-ldflags", "-s -w", "-o", path, "./"+program)
 }
 
+// Version is the version of packages in the repository.
+const Version = "v0.0.0"
+
 // Packages builds the package files of the Function, the Provider and one
 // Configuration (a folder of package/) in dir, as make package does. It returns
 // them by their published names.
@@ -58,34 +61,24 @@ func Packages(ctx context.Context, root, dir, configuration string) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	crds, err := filepath.Glob(filepath.Join(root, "apis", "crds", "koldun.m.gorizond.io_*.yaml"))
-	if err != nil {
+	for _, folder := range []string{"apis/crds", "package"} { // which the builder reads
+		if err := sourcetest.Folders(filepath.Join(root, folder)); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, "crossplane.yaml")); err != nil {
 		return nil, err
 	}
-	more := map[string][]string{"provider": crds, "configuration": {filepath.Join(root, "crossplane.yaml")}}
 	out := map[string]string{}
-	for folder, version := range map[string]string{configuration: "latest", "function": "v0.1.0", "provider": "v0.1.0"} {
-		stage, err := filepath.Abs(filepath.Join(dir, "packages", folder))
+	for _, name := range []string{configuration, "function", "provider"} {
+		file, err := filepath.Abs(filepath.Join(dir, "packages", name+".xpkg"))
 		if err != nil {
 			return nil, err
 		}
-		if err := os.CopyFS(stage, os.DirFS(filepath.Join(root, "package", folder))); err != nil {
+		if err := run(ctx, root, builder, "package", "--name", "koldun-"+name, "--out", file); err != nil {
 			return nil, err
 		}
-		for _, file := range more[folder] {
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				return nil, err
-			}
-			if err := os.WriteFile(filepath.Join(stage, filepath.Base(file)), raw, 0o644); err != nil {
-				return nil, err
-			}
-		}
-		file := stage + ".xpkg"
-		if err := run(ctx, root, builder, "package", "--stage", stage, "--out", file); err != nil {
-			return nil, err
-		}
-		out[host+"koldun-"+folder+":"+version] = file
+		out[host+"koldun-"+name+":"+Version] = file
 	}
 	return out, nil
 }

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// program builds the program in a folder of the repository for a platform, such as
+// linux/amd64, and returns its content. variables are set by the linker.
+func (b *build) program(ctx context.Context, name, folder, platform string, variables map[string]string) ([]byte, error) {
+	system, arch, ok := strings.Cut(platform, "/")
+	if !ok {
+		return nil, fmt.Errorf("cannot build for platform %q: write it as linux/amd64", platform)
+	}
+	work, err := os.MkdirTemp("", "koldun-build-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work) //nolint:errcheck // a temporary folder
+	flags := "-s -w -X main.version=" + b.version
+	for _, variable := range sorted(variables) {
+		flags += " -X " + variable + "=" + variables[variable]
+	}
+	path := filepath.Join(work, "program")
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath="+strconv.FormatBool(b.trimpath), "-ldflags", flags, "-o", path, "./"+folder) //nolint:gosec // our own folders
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("cannot build %s for %s: %w\n%s", folder, platform, err, out)
+	}
+	content, err := os.ReadFile(path) //nolint:gosec // in our own folder
+	if err != nil {
+		return nil, err
+	}
+	return content, b.note(name, content)
+}
