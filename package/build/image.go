@@ -128,10 +128,7 @@ func saveLayout(folder string, s source, images map[string]v1.Image) (string, er
 		digest, err := one.Digest()
 		return digest.String(), err
 	}
-	list, err := manifestList(s, images)
-	if err != nil {
-		return "", err
-	}
+	list := manifestList(s, images)
 	if err := path.AppendIndex(list); err != nil {
 		return "", err
 	}
@@ -140,7 +137,7 @@ func saveLayout(folder string, s source, images map[string]v1.Image) (string, er
 }
 
 // manifestList joins the images of all architectures.
-func manifestList(s source, images map[string]v1.Image) (v1.ImageIndex, error) {
+func manifestList(s source, images map[string]v1.Image) v1.ImageIndex {
 	var all []mutate.IndexAddendum
 	for _, arch := range sorted(images) {
 		all = append(all, mutate.IndexAddendum{Add: images[arch], Descriptor: v1.Descriptor{
@@ -149,5 +146,5 @@ func manifestList(s source, images map[string]v1.Image) (v1.ImageIndex, error) {
 	}
 	list := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), all...)
 	annotated, _ := mutate.Annotations(list, s.labels()).(v1.ImageIndex)
-	return annotated, nil
+	return annotated
 }

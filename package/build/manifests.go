@@ -47,8 +47,8 @@ func (b *build) manifestOfClaims() error {
 	if err != nil {
 		return err
 	}
-	const configuration = registry + "koldun-configuration:" + unreleased
-	text := strings.ReplaceAll(string(install), configuration, registry+"koldun-configuration-claims:"+unreleased)
+	const configuration = ghcr + "koldun-configuration:" + unreleased
+	text := strings.ReplaceAll(string(install), configuration, ghcr+"koldun-configuration-claims:"+unreleased)
 	return b.write(files, "install-claims.yaml", []byte(b.pin(text+"---\n"+string(rights))))
 }
 

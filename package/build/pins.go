@@ -11,8 +11,8 @@ import (
 // unreleased is the version of everything in the repository.
 const unreleased = "v0.0.0"
 
-// registry has all images and packages.
-const registry = "ghcr.io/gorizond/"
+// ghcr has all images and packages.
+const ghcr = "ghcr.io/gorizond/"
 
 var (
 	validVersion = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z]+([.-][0-9A-Za-z]+)*)?$`)
@@ -47,7 +47,7 @@ func (b *build) pin(text string) string {
 
 // named returns the reference of an image or a package: with its digest, if that is known.
 func (b *build) named(name string) string {
-	out := registry + name + ":" + b.version
+	out := ghcr + name + ":" + b.version
 	if digest := b.digests[name]; digest != "" {
 		out += "@" + digest
 	}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -16,13 +17,13 @@ func versioned(version string) *build {
 
 func TestPin(t *testing.T) {
 	for text, want := range map[string]string{
-		"package: ghcr.io/gorizond/koldun-configuration:v0.0.0":                  "package: ghcr.io/gorizond/koldun-configuration:v1.2.3-rc.1",
-		"package: ghcr.io/gorizond/koldun-function:v0.0.0":                       "package: ghcr.io/gorizond/koldun-function:v1.2.3-rc.1@" + digest,
-		"image: 'ghcr.io/gorizond/koldun:v0.0.0'":                                "image: 'ghcr.io/gorizond/koldun:v1.2.3-rc.1'",
+		"package: ghcr.io/gorizond/koldun-configuration:v0.0.0":                   "package: ghcr.io/gorizond/koldun-configuration:v1.2.3-rc.1",
+		"package: ghcr.io/gorizond/koldun-function:v0.0.0":                        "package: ghcr.io/gorizond/koldun-function:v1.2.3-rc.1@" + digest,
+		"image: 'ghcr.io/gorizond/koldun:v0.0.0'":                                 "image: 'ghcr.io/gorizond/koldun:v1.2.3-rc.1'",
 		"package: ghcr.io/gorizond/koldun-function\n      version: v0.0.0":        "package: ghcr.io/gorizond/koldun-function\n      version: " + digest,
 		"package: ghcr.io/gorizond/koldun-provider\n      version: v0.0.0":        "package: ghcr.io/gorizond/koldun-provider\n      version: v1.2.3-rc.1",
 		"name: koldun\nversion: 0.0.0\nappVersion: \"v0.0.0\"\ntype: application": "name: koldun\nversion: 1.2.3-rc.1\nappVersion: v1.2.3-rc.1\ntype: application",
-		"image: ghcr.io/gorizond/distributed-llama:v0.16.4":                      "image: ghcr.io/gorizond/distributed-llama:v0.16.4",
+		"image: ghcr.io/gorizond/distributed-llama:v0.16.4":                       "image: ghcr.io/gorizond/distributed-llama:v0.16.4",
 	} {
 		if got := versioned("v1.2.3-rc.1").pin(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
@@ -70,6 +71,26 @@ func TestNoOtherVersion(t *testing.T) {
 	}
 	if found < 10 {
 		t.Errorf("found %d versions, want more: the test reads the wrong folders", found)
+	}
+}
+
+// TestActionsArePinned checks that workflows name the actions that they run by commits:
+// tags can move.
+func TestActionsArePinned(t *testing.T) {
+	paths := must(filepath.Glob("../../.github/workflows/*.yml"))(t)
+	pinned := regexp.MustCompile(`uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\n`)
+	found := 0
+	for _, path := range paths {
+		for line := range strings.Lines(string(must(os.ReadFile(path))(t))) {
+			if strings.Contains(line, "uses: ") {
+				if found++; !pinned.MatchString(line) {
+					t.Errorf("%s: %q names no commit", path, line)
+				}
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("found %d actions in %v, want more", found, paths)
 	}
 }
 

@@ -27,12 +27,12 @@ func (b *build) program(ctx context.Context, name, folder, platform string, vari
 		flags += " -X " + variable + "=" + variables[variable]
 	}
 	path := filepath.Join(work, "program")
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath="+strconv.FormatBool(b.trimpath), "-ldflags", flags, "-o", path, "./"+folder) //nolint:gosec // our own folders
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath="+strconv.FormatBool(b.trimpath), "-ldflags", flags, "-o", path, "./"+folder)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("cannot build %s for %s: %w\n%s", folder, platform, err, out)
 	}
-	content, err := os.ReadFile(path) //nolint:gosec // in our own folder
+	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
