@@ -45,7 +45,13 @@ func (p *Plan) Allow(namespace string, uses ...platform.Use) Next {
 	if refused == "" {
 		return Continue
 	}
-	p.Fail(reason.NotAllowed, "%s", refused)
+	return p.Deny(refused)
+}
+
+// Deny refuses a claim because of what the platform team does not allow. What exists stays
+// as it is.
+func (p *Plan) Deny(why string) Next {
+	p.Fail(reason.NotAllowed, "%s", why)
 	p.refused = true
 	p.KeepRest()
 	return Stop

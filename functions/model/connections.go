@@ -39,6 +39,10 @@ func (p *modelPlan) connect() (compose.Next, error) {
 // named after the Model.
 func (p *modelPlan) connections() (compose.Next, error) {
 	ns, name := p.m.Namespace, p.m.Name
+	p.own = p.ownFolder()
+	if refused := p.outside(); refused != "" {
+		return p.Deny(refused), nil
+	}
 	desired := map[string]any{
 		resQueue: managed.Queue(p.via, ns, names.Object(name, "model", "queue"), p.busSecret(), v1alpha1.QueueParameters{
 			KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ProgressBucket), managed.Lasting(names.ModelsBucket)},

@@ -75,7 +75,9 @@ type modelPlan struct {
 	places places
 	// Set by the step connect.
 	via managed.Via
-	// Set by the step connections: what the Jobs wait for; empty if nothing.
+	// Set by the step connections: the folder of the namespace in all buckets, empty if
+	// claims choose folders, and what the Jobs wait for, empty if nothing.
+	own     string
 	pending managed.Pending
 	// Set by the steps users and registry.
 	logins    connection.Logins

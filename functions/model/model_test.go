@@ -111,6 +111,17 @@ func TestModel(t *testing.T) {
 			"bucket":    "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {temporaryCredentials: true}}",
 			"converted": whole, "record": composetest.Ready,
 		}), Reason: reason.Available},
+		"OwnFolder":        {Composite: spec, Observed: at(map[string]string{"bucket": ownFolder("True")}), Reason: reason.Downloading},
+		"OwnFolderPath":    {Composite: meta + "spec: {" + tiny + ", localPath: teams/ns/x}", Observed: at(map[string]string{"bucket": ownFolder("True")}), Reason: reason.Downloading},
+		"OwnFolderPending": {Composite: spec, Observed: at(map[string]string{"bucket": ownFolder("False")}), Reason: reason.ConnectionPending},
+		"OwnFolderPathOut": {
+			Composite: meta + "spec: {" + tiny + ", localPath: teams/other/x}", Observed: at(map[string]string{"bucket": ownFolder("False")}), Reason: reason.NotAllowed,
+			Says: `spec.localPath: namespace "ns" may write folder "teams/ns" of bucket "koldun-models" and no other`,
+		},
+		"OwnFolderOutput": {
+			Composite: meta + "spec: {" + tiny + ", localPath: teams/ns/x, conversion: {outputPath: teams/nsx}}", Observed: at(map[string]string{"bucket": ownFolder("False")}), Reason: reason.NotAllowed,
+			Says: "spec.conversion.outputPath: ",
+		},
 		"PathOfMany":  {Composite: meta + "spec: {" + tiny + ", localPath: 'source/*'}", Reason: reason.SourceInvalid, Says: "characters that no prefix may have"},
 		"Downloading": {Composite: spec, Observed: at(map[string]string{"source": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {sizeBytes: 7, progress: {stage: fetch, bytes: 50, total: 200, etaSeconds: 200}}}"}), Reason: reason.Downloading},
 		"DownloadingAgain": {
@@ -166,6 +177,11 @@ func TestModel(t *testing.T) {
 }
 
 // TestPreConverted reads the headers of files in a volume before they are served.
+// ownFolder is the status of a Bucket of a namespace with a folder of its own.
+func ownFolder(ready string) string {
+	return "status: {conditions: [{type: Ready, status: '" + ready + "'}], atProvider: {temporaryCredentials: true, namespaceFolder: teams/ns}}"
+}
+
 func TestPreConverted(t *testing.T) {
 	const (
 		inspected = "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {whole: true, sizeBytes: 5000, weights: f32, shape: {arch: llama, dim: 64, hiddenDim: 96, layers: 2, heads: 4, kvHeads: 2, headDim: 16, vocabSize: 128, seqLen: 256, weights: f32}}}"

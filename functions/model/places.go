@@ -96,11 +96,11 @@ func (p *modelPlan) repository() string {
 
 // sourcePrefix and convertedPrefix are the folders of all commits.
 func (p *modelPlan) sourcePrefix() string {
-	return cmp.Or(p.places.source.prefix, path.Join("source", p.repository()))
+	return cmp.Or(p.places.source.prefix, path.Join(p.own, "source", p.repository()))
 }
 
 func (p *modelPlan) convertedPrefix() string {
-	return cmp.Or(p.places.converted.prefix, path.Join("converted", p.repository()))
+	return cmp.Or(p.places.converted.prefix, path.Join(p.own, "converted", p.repository()))
 }
 
 // access is what the Jobs do in the object store.

@@ -168,7 +168,12 @@ func (s *Set) S3(ctx context.Context) (*s3.Client, s3store.Config, error) {
 	if err != nil {
 		return nil, cfg, err
 	}
+	via, err := s.resolver.store(ctx)
+	if err != nil {
+		return nil, cfg, err
+	}
 	store := s.pool.stores.bind(s.owner, cfg)
+	cfg.Bound = via.bound(s.owner.Namespace)
 	return store.client, cfg, store.err
 }
 

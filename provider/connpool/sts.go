@@ -37,6 +37,27 @@ func (c Config) sts() (s3.STS, error) {
 	return out, nil
 }
 
+// namespaceFolder is the folder of a namespace unless the platform team chooses another.
+const namespaceFolder = "{namespace}"
+
+// bound returns the folders that a namespace may use, nil for all: those of a ProviderConfig,
+// which no other namespace uses, or without temporary credentials, which could be limited.
+// A resource of the cluster is the platform's.
+func (c Config) bound(namespace string) *s3.Bound {
+	described := c.Spec.S3.STS
+	if described == nil || namespace == "" {
+		return nil
+	}
+	folder := described.NamespaceFolder
+	if folder == "" && c.Kind == v1alpha1.KindClusterProviderConfig {
+		folder = namespaceFolder
+	}
+	if folder == "" || folder == "/" {
+		return nil
+	}
+	return &s3.Bound{Folder: strings.ReplaceAll(folder, "{namespace}", namespace), Shared: described.SharedFolders}
+}
+
 // isHTTP reports whether an endpoint is empty, or a URL without credentials.
 func isHTTP(endpoint string) bool {
 	u, err := url.Parse(endpoint)

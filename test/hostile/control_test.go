@@ -32,6 +32,7 @@ func TestAttacksOnTheControlPlane(t *testing.T) {
 			t.Run(name, func(t *testing.T) { w.tryManaged(t, managedAttacks()[name]) })
 		}
 	})
+	t.Run("Store", v.attackStore)
 	t.Run("Claims", func(t *testing.T) {
 		for name, a := range claimAttacks() {
 			t.Run(name, func(t *testing.T) { w.tryClaim(t, a) })

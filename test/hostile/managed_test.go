@@ -1,5 +1,7 @@
 package hostile_test
 
+import "maps"
+
 // object returns a managed resource on the connections of a ClusterProviderConfig.
 func object(kind, config, spec string) string {
 	return "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: " + kind + ", metadata: {name: evil}, spec: {providerConfigRef: {kind: ClusterProviderConfig, name: " + config + "}, forProvider: " + spec + "}}"
@@ -14,6 +16,35 @@ type managedAttack struct {
 
 // managedAttacks returns resources against what the victim has on servers.
 func managedAttacks() map[string]managedAttack {
+	all := serverAttacks()
+	maps.Copy(all, folderAttacks())
+	return all
+}
+
+// folderAttacks returns resources against what the victim keeps in a bucket that both
+// namespaces use.
+func folderAttacks() map[string]managedAttack {
+	const refused = `it may use the folders in "hostile" and read those in ["platform"]`
+	access := func(list string) managedAttack {
+		return managedAttack{manifest: object("Bucket", folders, "{bucketName: victim-models, access: ["+list+"]}"), says: refused}
+	}
+	return map[string]managedAttack{
+		"WritesFolder":          access("{prefix: default/source, write: true}"),
+		"ReadsFolder":           access("{prefix: default/source}"),
+		"ReadsFolderBeside":     access("{prefix: hostile}, {prefix: default}"),
+		"ReadsFolderByDots":     access("{prefix: hostile/../default}"),
+		"ReadsWholeBucket":      access("{write: false}"),
+		"WritesSharedFolder":    access("{prefix: platform/source, write: true}"),
+		"WritesOtherBucket":     access("{bucket: victim-files, prefix: default, write: true}"),
+		"ListsFilesOfOthers":    {manifest: object("ModelArtifact", folders, "{url: 's3://victim-models/default/source'}"), says: refused},
+		"RecordsFilesOfOthers":  {manifest: object("ModelRecord", folders, "{namespace: hostile, name: mine, artifactUrl: 's3://victim-models/default/source'}"), says: refused},
+		"ListsFilesByDots":      {manifest: object("ModelArtifact", folders, "{url: 's3://victim-models/hostile/../default'}"), says: "cannot"},
+		"ListsFilesWithoutPath": {manifest: object("ModelArtifact", folders, "{url: 's3://victim-models'}"), says: refused},
+	}
+}
+
+// serverAttacks returns resources against what the victim has on all servers.
+func serverAttacks() map[string]managedAttack {
 	const of, nobody = `belongs to namespace "default"`, "has no owner"
 	const notAllowed = `namespace "hostile" may not use ClusterProviderConfig "platform"`
 	own := func(spec string) string {

@@ -96,7 +96,7 @@ func newTarget(t *testing.T, w *world) *target {
 	}
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		if _, err := v.store.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: aws.String("victim-models"), Key: aws.String("kept")}); err != nil {
+		if _, err := v.store.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: aws.String(commonBucket), Key: aws.String(kept)}); err != nil {
 			t.Error(err)
 		}
 		if err := w.Delete(ctx, home, owned, v.token(v.caller)); err != nil {
@@ -147,7 +147,7 @@ func (v *target) token(of history.Tenant) string {
 func (v *target) fill() {
 	v.t.Helper()
 	ctx := waittest.Context(v.t)
-	if _, err := v.store.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String("victim-models"), Key: aws.String("kept"), Body: strings.NewReader("x")}); err != nil {
+	if _, err := v.store.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(commonBucket), Key: aws.String(kept), Body: strings.NewReader("x")}); err != nil {
 		v.t.Fatal(err)
 	}
 	b := v.common.Connect(v.t)
@@ -173,11 +173,11 @@ func (v *target) state() string {
 	for info := range streams.Info() {
 		found[info.Config.Name] = []any{info.Config, info.State.Msgs, info.State.LastSeq}
 	}
-	tags, err := v.store.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: aws.String("victim-models")})
+	tags, err := v.store.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: aws.String(commonBucket)})
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	objects, err := v.store.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: aws.String("victim-models")})
+	objects, err := v.store.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: aws.String(commonBucket)})
 	if err != nil {
 		v.t.Fatal(err)
 	}

@@ -29,10 +29,11 @@ const (
 	// home is the namespace of the victim, and foe that of the attacker.
 	home = history.Namespace
 	foe  = "hostile"
-	// tenants, common and platform are ClusterProviderConfigs: NATS in operator mode; a
-	// NATS login that both namespaces share; one that neither may use.
-	tenants, common, platform = "tenants", "common", "platform"
-	system                    = cluster.SystemNamespace
+	// These are ClusterProviderConfigs: NATS in operator mode; a NATS login that both
+	// namespaces share; the same with temporary credentials for a bucket that both share;
+	// one that neither may use.
+	tenants, common, folders, platform = "tenants", "common", "folders", "platform"
+	system                             = cluster.SystemNamespace
 )
 
 var shared = controllers.New() //nolint:gochecknoglobals // TestMain stops it
@@ -73,25 +74,23 @@ func newWorld(t *testing.T) *world {
 	w.make(system, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "login"}, StringData: map[string]string{
 		"user": natstest.User, "password": natstest.Password, "AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
 	}})
-	for name, nats := range map[string]string{
-		tenants: fmt.Sprintf("{url: '%s', operator: {secretRef: {namespace: %s, name: operator}}}", w.nats.URL(), system),
-		common:  fmt.Sprintf("{url: '%s', secretRef: {namespace: %s, name: login}}", w.common.URL(), system),
-	} {
-		w.configure(name, home+", "+foe, nats)
-	}
-	w.configure(platform, system, fmt.Sprintf("{url: '%s', secretRef: {namespace: %s, name: login}}", w.common.URL(), system))
+	login := fmt.Sprintf("{url: '%s', secretRef: {namespace: %s, name: login}}", w.common.URL(), system)
+	w.configure(tenants, home+", "+foe, fmt.Sprintf("{url: '%s', operator: {secretRef: {namespace: %s, name: operator}}}", w.nats.URL(), system), "")
+	w.configure(common, home+", "+foe, login, "")
+	w.configure(folders, home+", "+foe, login, fmt.Sprintf(", sts: {endpoint: '%s', sharedFolders: [platform]}", s3test.StartSTS(t).Endpoint))
+	w.configure(platform, system, login, "")
 	return w
 }
 
 // configure makes a ClusterProviderConfig. All have the same object store and hub.
-func (w *world) configure(name, namespaces, nats string) {
+func (w *world) configure(name, namespaces, nats, sts string) {
 	w.t.Helper()
 	err := w.Apply(w.t.Context(), fmt.Sprintf(`
 apiVersion: koldun.m.gorizond.io/v1alpha1
 kind: ClusterProviderConfig
 metadata: {name: %s}
-spec: {allowedNamespaces: {names: [%s]}, nats: %s, s3: {endpoint: '%s', secretRef: {namespace: %s, name: login}}, hub: {endpoint: '%s'}}`,
-		name, namespaces, nats, w.s3.Endpoint, system, w.hub.URL))
+spec: {allowedNamespaces: {names: [%s]}, nats: %s, s3: {endpoint: '%s', secretRef: {namespace: %s, name: login}%s}, hub: {endpoint: '%s'}}`,
+		name, namespaces, nats, w.s3.Endpoint, system, sts, w.hub.URL))
 	if err != nil {
 		w.t.Fatal(err)
 	}

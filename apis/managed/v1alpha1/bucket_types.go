@@ -109,6 +109,10 @@ type BucketObservation struct {
 	// Whether the credentials in the connection Secret are temporary. They are in its key KOLDUN_S3_CREDENTIALS then, and renewed there.
 	// +optional
 	TemporaryCredentials bool `json:"temporaryCredentials,omitempty"`
+
+	// Folder that the namespace may write in all buckets. Without one it may write all folders that its claims name.
+	// +optional
+	NamespaceFolder string `json:"namespaceFolder,omitempty"`
 }
 
 // A Bucket is an S3 bucket. It adopts an existing bucket, and deletes data only with forceDestroy.

@@ -124,6 +124,23 @@ type S3STS struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('15m') && duration(self) <= duration('12h')",message="lifetime is between 15m and 12h"
 	Lifetime *metav1.Duration `json:"lifetime,omitempty"`
+
+	// Folder that each namespace has in every bucket; {namespace} stands for its name. Its Models keep their files there, and its pods reach
+	// no folder but this one and the shared ones. "/" lets claims name any folder, as namespaces do that trust each other. Defaults to
+	// {namespace} in a ClusterProviderConfig, and to / in a ProviderConfig.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^(/|[A-Za-z0-9_{}-]([A-Za-z0-9._{}-]*)(/[A-Za-z0-9_{}-][A-Za-z0-9._{}-]*)*)$`
+	// +kubebuilder:validation:XValidation:rule="self == '/' || self.split('/').exists(f, f == '{namespace}')",message="one of the folders is {namespace}, or namespaceFolder is /"
+	NamespaceFolder string `json:"namespaceFolder,omitempty"`
+
+	// Folders that the pods of all namespaces may read, such as the folder of the namespace with the platform's Models.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:Pattern=`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$`
+	SharedFolders []string `json:"sharedFolders,omitempty"`
 }
 
 // HubConfig describes a hub.

@@ -61,6 +61,8 @@ type Status struct {
 	Differs []string `json:"differs,omitempty"`
 	// TemporaryCredentials says that those in the connection are.
 	TemporaryCredentials bool `json:"temporaryCredentials,omitempty"`
+	// NamespaceFolder is what the namespace may write; empty: all folders.
+	NamespaceFolder string `json:"namespaceFolder,omitempty"`
 }
 
 // A Client manages the buckets of one S3 service.
@@ -91,8 +93,13 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 			return external.Observation[Status]{}, err
 		}
 	}
-	o := external.Observation[Status]{Exists: true, Ready: true, Status: Status{Region: region, TemporaryCredentials: c.config.Temporary()}}
-	if o.Connection, err = c.connection(ctx, s); err != nil {
+	o := external.Observation[Status]{Exists: true, Ready: true, Status: Status{
+		Region: region, TemporaryCredentials: c.config.Temporary(), NamespaceFolder: c.config.Bound.FolderIn(),
+	}}
+	if denied := c.config.Bound.Check(c.accesses(s)...); denied != nil {
+		// The folder in the status says where files may be.
+		o.Ready, o.Message = false, denied.Error()
+	} else if o.Connection, err = c.connection(ctx, s); err != nil {
 		return o, err
 	}
 	for _, a := range c.aspects(s) {
@@ -110,7 +117,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 			return external.Observation[Status]{}, fmt.Errorf("cannot manage bucket %q%s: %w", s.BucketName, c.at(), err)
 		}
 	}
-	if !o.UpToDate {
+	if !o.UpToDate && o.Ready {
 		o.Message = "its configuration differs: " + strings.Join(o.Status.Differs, ", ")
 	}
 	return o, nil

@@ -34,7 +34,7 @@ func (c *Client) settings(ctx context.Context, s Spec) (map[string][]byte, error
 	if !c.config.Temporary() {
 		return c.config.Env(), nil
 	}
-	policy, err := c.config.Policy(s.accesses())
+	policy, err := c.config.Policy(c.accesses(s))
 	if err != nil {
 		return nil, err
 	}
@@ -51,10 +51,15 @@ func (c *Client) settings(ctx context.Context, s Spec) (map[string][]byte, error
 	return s3store.Config{Endpoint: c.config.Endpoint, Region: c.config.Region, CA: c.config.CA, CAFile: c.config.CAFile, Credentials: string(text)}.Env(), nil
 }
 
-func (s Spec) accesses() []s3store.Access {
+// accesses returns what the credentials may do. Without a list that is all that the
+// namespace may do in the bucket.
+func (c *Client) accesses(s Spec) []s3store.Access {
 	var out []s3store.Access
 	for _, a := range s.Access {
 		out = append(out, s3store.Access(a))
+	}
+	if len(out) == 0 {
+		out = []s3store.Access{{Prefix: c.config.Bound.FolderIn(), Write: true}}
 	}
 	return s3store.Within(s.BucketName, out)
 }

@@ -232,3 +232,32 @@ func TestRefusedAssumeRole(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestFolderOfTheNamespace asks for credentials as a namespace that has one folder in all
+// buckets.
+func TestFolderOfTheNamespace(t *testing.T) {
+	m := newModel(t, time.Hour)
+	cfg := m.bucket.Config
+	cfg.STS, cfg.Bound = s3store.STS{Endpoint: m.sts.Endpoint, Life: time.Hour}, &s3store.Bound{Folder: "ns", Shared: []string{"platform"}}
+	m.client = bucket.New(m.bucket.Client, cfg)
+	m.observe() // without a list of folders
+	if err := m.store(m.bucket.Name, "ns").Put(t.Context(), "weights", []byte("own")); err != nil {
+		t.Errorf("its own folder: %v", err)
+	}
+	if err := m.store(m.bucket.Name, "other").Put(t.Context(), "weights", []byte("poison")); !fault.Is(err, fault.Denied) {
+		t.Errorf("another one's folder: %v, want a refusal", err)
+	}
+	for name, list := range map[string][]bucket.Access{
+		"Other": {{Prefix: "other"}}, "Whole": {{}}, "Shared": {{Prefix: "platform", Write: true}}, "OtherBucket": {{Prefix: "ns"}, {Bucket: "more", Prefix: "other"}},
+	} {
+		m.spec.Access = list
+		o, err := m.client.Observe(t.Context(), m.spec)
+		if err != nil || o.Ready || o.Connection != nil || o.Status.NamespaceFolder != "ns" || !strings.Contains(o.Message, `it may use the folders in "ns"`) {
+			t.Errorf("%s: ready %v, %d keys, folder %q, %q, %v", name, o.Ready, len(o.Connection), o.Status.NamespaceFolder, o.Message, err)
+		}
+	}
+	m.spec.Access = []bucket.Access{{Prefix: "ns/source", Write: true}, {Prefix: "platform/converted"}}
+	if o, err := m.client.Observe(t.Context(), m.spec); err != nil || !o.Ready {
+		t.Errorf("its own and a shared folder: ready %v, %q, %v", o.Ready, o.Message, err)
+	}
+}

@@ -110,8 +110,11 @@ func stores(c Connections) modelartifact.Stores {
 		if err != nil || ref.Scheme != modelref.S3 {
 			return nil, fault.Errorf(fault.Invalid, "cannot open store %q: write s3://BUCKET/PREFIX", url)
 		}
-		client, _, err := c.S3(ctx)
+		client, cfg, err := c.S3(ctx)
 		if err != nil {
+			return nil, err
+		}
+		if err := cfg.Bound.Check(s3store.Access{Bucket: ref.Bucket, Prefix: ref.Path}); err != nil {
 			return nil, err
 		}
 		return s3store.New(client, ref.Bucket, ref.Path)

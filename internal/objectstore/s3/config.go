@@ -28,6 +28,8 @@ type Config struct {
 	PlainParts bool
 	// STS makes temporary credentials for others. The zero value makes none.
 	STS STS
+	// Bound limits which folders others get credentials for, and which are read for them.
+	Bound *Bound
 }
 
 // ConfigFromEnv reads the variables of the AWS tools. AWS_CA_BUNDLE may hold

@@ -86,8 +86,5 @@ func Within(bucket string, list []Access) []Access {
 	for i := range out {
 		out[i].Bucket = cmp.Or(out[i].Bucket, bucket)
 	}
-	if len(out) == 0 {
-		out = []Access{{Bucket: bucket, Write: true}}
-	}
 	return out
 }
