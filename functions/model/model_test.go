@@ -85,6 +85,7 @@ func TestModel(t *testing.T) {
 		"StoreAndReference": {Composite: meta + "spec: {" + tiny + ", objectStorage: {endpoint: http://h}}", Required: ingress, Reason: reason.ConnectionInvalid, Says: "describe both in one"},
 
 		"New":                 {Composite: spec, Reason: reason.ConnectionPending},
+		"HubNotAllowed":       {Composite: spec, Observed: map[string]string{"revision": "status: {atProvider: {refusal: not in the list, notAllowed: true}}"}, Reason: reason.NotAllowed, Says: "spec.sourceUrl: not in the list"},
 		"Refused":             {Composite: spec, Observed: map[string]string{"revision": "status: {atProvider: {refusal: gated}}"}, Reason: reason.RevisionUnavailable, Says: "gated"},
 		"Resolving":           {Composite: spec, Observed: map[string]string{"queue": composetest.Ready, "bucket": composetest.Ready}, Reason: reason.ResolvingRevision, Says: `"main" of hf://org/tiny is not resolved: the hub has not answered yet`},
 		"ResolvingTrouble":    {Composite: meta + "spec:" + withHash + "download: {huggingFaceTokenSecretRef: {name: ' t '}}}", Observed: map[string]string{"queue": composetest.Ready, "bucket": composetest.Ready, "revision": "status: {conditions: [{type: Synced, status: 'False', message: timeout}]}"}, Reason: reason.ResolvingRevision, Says: `"v2" of hf://org/tiny is not resolved: timeout`},

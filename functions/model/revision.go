@@ -53,6 +53,8 @@ func (p *modelPlan) revision() (compose.Next, error) {
 		return compose.Stop, err
 	}
 	switch {
+	case !resolved && found.NotAllowed:
+		return p.Deny("spec.sourceUrl: " + found.Refusal), nil
 	case !resolved && found.Refusal != "":
 		p.unresolved(reason.RevisionUnavailable, source, want.Spec.ForProvider.Revision, found.Refusal)
 		return compose.Stop, nil

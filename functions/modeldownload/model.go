@@ -48,6 +48,8 @@ func (p *downloadPlan) model(m v1.DownloadModel) (v1.DownloadedModel, error) {
 	}
 	state.Files, state.Bytes, state.Commit = found.Files, found.SizeBytes, found.Commit
 	switch {
+	case found.Commit == "" && found.NotAllowed:
+		return set(state, v1.DownloadFailed, reason.NotAllowed, "%s", found.Refusal), nil
 	case found.Commit == "" && found.Refusal != "":
 		return set(state, v1.DownloadFailed, reason.RevisionUnavailable, "%s", trouble), nil
 	case found.Commit == "":

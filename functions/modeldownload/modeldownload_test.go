@@ -47,6 +47,7 @@ func TestModelDownload(t *testing.T) {
 		"SecretMissing":  {Composite: gated, Required: there(), Reason: reason.TokenNotFound, Says: `Secret "hf" does not exist`},
 		"KeyMissing":     {Composite: strings.Replace(gated, "key: token", "key: other", 1), Required: there(secret), Reason: reason.TokenNotFound, Says: `has no key "other"`},
 		"Resolving":      {Composite: one, Required: there(), Reason: reason.ResolvingRevision, Says: "the hub has not answered yet"},
+		"HubNotAllowed":  {Composite: one, Required: there(), Observed: map[string]string{revisionOf(t, one, "org/tiny"): "status: {atProvider: {refusal: not in the list, notAllowed: true}}"}, Reason: reason.NotAllowed, Says: "not in the list"},
 		"Refused":        {Composite: one, Required: there(), Observed: map[string]string{revisionOf(t, one, "org/tiny"): "status: {atProvider: {refusal: gated}}"}, Reason: reason.RevisionUnavailable, Says: "gated"},
 		"NameInvalid":    {Composite: meta + "spec: {storagePVC: files, models: [{name: a..b/c}]}", Required: there(), Reason: reason.SourceInvalid},
 		"FoldersOverlap": {Composite: meta + "spec: {storagePVC: files, models: [{name: a/b}, {name: c/d, subPath: a/b/c}]}", Required: there(), Observed: map[string]string{}, Reason: reason.ResolvingRevision, Says: "failed: c/d"},

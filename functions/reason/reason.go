@@ -19,7 +19,7 @@ const (
 	ConnectionInvalid Reason = "ConnectionInvalid"
 	// NamespaceNotAllowed: the namespace may not use the ClusterProviderConfig.
 	NamespaceNotAllowed Reason = "NamespaceNotAllowed"
-	// NotAllowed: the platform team does not allow the claim an image, argument, template or volume that it names.
+	// NotAllowed: the platform team does not allow the claim an image, argument, template, volume, folder or hub that it names.
 	NotAllowed Reason = "NotAllowed"
 	// PrerequisiteMissing: the cluster lacks the provider, a kind of another project, a StorageClass, or a right of Crossplane.
 	PrerequisiteMissing Reason = "PrerequisiteMissing"

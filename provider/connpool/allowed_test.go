@@ -2,6 +2,7 @@ package connpool_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -9,7 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/requeue"
 )
@@ -80,7 +83,7 @@ func TestNamespacesMayUse(t *testing.T) {
 				if via == "half" {
 					continue // without the default's hub it uses the public one
 				}
-				_, err = set.Hub(t.Context(), "", "")
+				_, err = set.Hub(t.Context(), modelref.Ref{Scheme: modelref.Hub, Repo: "org/repo"}, "")
 				check(t, via+": hub", err, c.refused)
 				check(t, via+": Permit", set.Permit(t.Context()), c.refused)
 			}
@@ -124,6 +127,40 @@ func TestOwnHubNeedsOwnStore(t *testing.T) {
 			}
 			_, _, err := s.pool.For(s.owner, &xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: "own"}).S3(t.Context())
 			check(t, "S3", err, c.refused)
+		})
+	}
+}
+
+// TestPlatformAllowsHubs has a namespace allow itself a hub that the platform's list lacks.
+func TestPlatformAllowsHubs(t *testing.T) {
+	evil := modelref.Ref{Scheme: modelref.Hub, Endpoint: "https://evil.example", Repo: "org/repo"}
+	for name, c := range map[string]struct {
+		shared, own *v1alpha1.HubConfig
+		refused     string
+	}{
+		"NoLists":    {&v1alpha1.HubConfig{}, &v1alpha1.HubConfig{}, `spec.hub.allowed of ProviderConfig "own"`},
+		"OwnList":    {&v1alpha1.HubConfig{}, &v1alpha1.HubConfig{Allowed: []string{"*"}}, ""},
+		"OwnHub":     {nil, &v1alpha1.HubConfig{Endpoint: "https://evil.example"}, ""},
+		"Platform":   {&v1alpha1.HubConfig{Allowed: []string{"huggingface.co"}}, &v1alpha1.HubConfig{Allowed: []string{"*"}}, `evil.example/org/repo is not in spec.hub.allowed of ClusterProviderConfig "default", which is [huggingface.co]; to allow it, a platform engineer sets that to [huggingface.co, evil.example/org/repo]`},
+		"Both":       {&v1alpha1.HubConfig{Allowed: []string{"evil.example/org"}}, &v1alpha1.HubConfig{Allowed: []string{"*"}}, ""},
+		"OfPlatform": {&v1alpha1.HubConfig{Allowed: []string{"evil.example"}}, nil, ""},
+		"Nowhere":    {nil, nil, `spec.hub.allowed of ClusterProviderConfig "default", which is [huggingface.co]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, "nats://127.0.0.1:1")
+			shared := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: connpool.Default}}
+			shared.Spec.Hub, shared.Spec.AllowedNamespaces = c.shared, &v1alpha1.AllowedNamespaces{Names: []string{"ns"}}
+			own := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "own"}, Spec: v1alpha1.ProviderConfigSpec{Hub: c.own}}
+			for _, err := range []error{s.api.Create(t.Context(), shared), s.api.Create(t.Context(), own)} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := s.pool.For(s.owner, &xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: "own"}).Hub(t.Context(), evil, "")
+			check(t, "Hub", err, c.refused)
+			if c.refused != "" && !errors.Is(err, hubrevision.ErrNotAllowed) {
+				t.Errorf("%v is not %v", err, hubrevision.ErrNotAllowed)
+			}
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package connpool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/modelref"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/provider/requeue"
 )
@@ -177,16 +179,14 @@ func (s *Set) S3(ctx context.Context) (*s3.Client, s3store.Config, error) {
 	return store.client, cfg, store.err
 }
 
-// Hub returns the client of a hub. An empty endpoint is that of the
+// Hub returns the client of the hub of a repository. An empty endpoint is that of the
 // ProviderConfig, whose token it uses in place of an empty one.
-func (s *Set) Hub(ctx context.Context, endpoint, token string) (hubrevision.Hub, error) {
-	own, ownToken, err := s.resolver.hub(ctx)
+func (s *Set) Hub(ctx context.Context, repo modelref.Ref, token string) (hubrevision.Hub, error) {
+	own, ownToken, err := s.resolver.hub(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
-	if endpoint == "" {
-		endpoint = own.Endpoint
-	}
+	endpoint := cmp.Or(repo.Endpoint, own.Endpoint)
 	if token == "" && endpoint == own.Endpoint {
 		token = ownToken
 	}

@@ -18,7 +18,25 @@ type managedAttack struct {
 func managedAttacks() map[string]managedAttack {
 	all := serverAttacks()
 	maps.Copy(all, folderAttacks())
+	maps.Copy(all, hubAttacks())
 	return all
+}
+
+// hubAttacks returns requests for models that the platform team does not allow.
+func hubAttacks() map[string]managedAttack {
+	ask := func(config, source, says string) managedAttack {
+		return managedAttack{manifest: object("HubRevision", config, "{source: '"+source+"'}"), says: says}
+	}
+	const list, endpoint = `which is [huggingface.co/meta-llama, hub.acme/*/public-*]`, `is not in spec.hub.allowed of ClusterProviderConfig "tenants", which is [127.0.0.1:`
+	return map[string]managedAttack{
+		"HubOfItsOwn":          ask(tenants, "https://evil.example/org/model", endpoint),
+		"HubOnAnotherPort":     ask(tenants, "http://127.0.0.1:9/org/model", endpoint),
+		"HubNamedLikeAnother":  ask(folders, "https://huggingface.co.evil.example/meta-llama/x", list),
+		"HubInThePath":         ask(folders, "https://evil.example/huggingface.co", list),
+		"OrganisationNotInIt":  ask(folders, "https://hub.acme/evil/private", list),
+		"OrganisationBeginsSo": ask(folders, "https://hub.acme/public-x", list),
+		"RepositoryOfOthers":   ask(folders, "hf://org/model", list),
+	}
 }
 
 // folderAttacks returns resources against what the victim keeps in a bucket that both

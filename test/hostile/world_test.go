@@ -75,22 +75,23 @@ func newWorld(t *testing.T) *world {
 		"user": natstest.User, "password": natstest.Password, "AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
 	}})
 	login := fmt.Sprintf("{url: '%s', secretRef: {namespace: %s, name: login}}", w.common.URL(), system)
-	w.configure(tenants, home+", "+foe, fmt.Sprintf("{url: '%s', operator: {secretRef: {namespace: %s, name: operator}}}", w.nats.URL(), system), "")
-	w.configure(common, home+", "+foe, login, "")
-	w.configure(folders, home+", "+foe, login, fmt.Sprintf(", sts: {endpoint: '%s', sharedFolders: [platform]}", s3test.StartSTS(t).Endpoint))
-	w.configure(platform, system, login, "")
+	w.configure(tenants, home+", "+foe, fmt.Sprintf("{url: '%s', operator: {secretRef: {namespace: %s, name: operator}}}", w.nats.URL(), system), "", "")
+	w.configure(common, home+", "+foe, login, "", "'*'")
+	w.configure(folders, home+", "+foe, login, fmt.Sprintf(", sts: {endpoint: '%s', sharedFolders: [platform]}", s3test.StartSTS(t).Endpoint), "huggingface.co/meta-llama, hub.acme/*/public-*")
+	w.configure(platform, system, login, "", "")
 	return w
 }
 
-// configure makes a ClusterProviderConfig. All have the same object store and hub.
-func (w *world) configure(name, namespaces, nats, sts string) {
+// configure makes a ClusterProviderConfig. All have the same object store and hub. hubs are
+// the allowed ones: that of the Config without any.
+func (w *world) configure(name, namespaces, nats, sts, hubs string) {
 	w.t.Helper()
 	err := w.Apply(w.t.Context(), fmt.Sprintf(`
 apiVersion: koldun.m.gorizond.io/v1alpha1
 kind: ClusterProviderConfig
 metadata: {name: %s}
-spec: {allowedNamespaces: {names: [%s]}, nats: %s, s3: {endpoint: '%s', secretRef: {namespace: %s, name: login}%s}, hub: {endpoint: '%s'}}`,
-		name, namespaces, nats, w.s3.Endpoint, system, sts, w.hub.URL))
+spec: {allowedNamespaces: {names: [%s]}, nats: %s, s3: {endpoint: '%s', secretRef: {namespace: %s, name: login}%s}, hub: {endpoint: '%s', allowed: [%s]}}`,
+		name, namespaces, nats, w.s3.Endpoint, system, sts, w.hub.URL, hubs))
 	if err != nil {
 		w.t.Fatal(err)
 	}

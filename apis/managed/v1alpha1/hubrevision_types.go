@@ -60,6 +60,10 @@ type HubRevisionObservation struct {
 	// +optional
 	Refusal string `json:"refusal,omitempty"`
 
+	// Whether the refusal is the platform team's, whose ProviderConfig does not allow the repository.
+	// +optional
+	NotAllowed bool `json:"notAllowed,omitempty"`
+
 	// Number of the chosen files of the commit.
 	// +optional
 	Files int32 `json:"files,omitempty"`

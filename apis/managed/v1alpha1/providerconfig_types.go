@@ -155,6 +155,15 @@ type HubConfig struct {
 	// +optional
 	AllowPrivateAddresses bool `json:"allowPrivateAddresses,omitempty"`
 
+	// Repositories that may be loaded: HOST[:PORT], HOST/ORG or HOST/ORG/REPO, where * stands for a part without a slash, such as
+	// huggingface.co/meta-llama or huggingface.co/Qwen/Qwen3-*. "*" allows all. Defaults to all repositories of the endpoint above.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:Pattern=`^[a-z0-9.*:-]+(/[A-Za-z0-9._*-]+){0,2}$`
+	Allowed []string `json:"allowed,omitempty"`
+
 	// Secret with the key token.
 	// +optional
 	SecretRef *CredentialsReference `json:"secretRef,omitempty"`

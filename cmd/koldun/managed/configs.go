@@ -82,7 +82,7 @@ func (c *configs) Get(_ context.Context, key client.ObjectKey, into client.Objec
 	if spec.Hub != nil {
 		local = *spec.Hub
 	}
-	local.AllowPrivateAddresses = true
+	local.AllowPrivateAddresses, local.Allowed = true, []string{"*"}
 	if spec.Hub != nil || isDefault {
 		spec.Hub = &local
 	}

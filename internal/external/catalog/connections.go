@@ -46,9 +46,9 @@ type Connections interface {
 	Shared(ctx context.Context) (*Shared, error)
 	// S3 returns the client of the object store and its settings.
 	S3(ctx context.Context) (*s3.Client, s3store.Config, error)
-	// Hub returns the client of a hub. An empty endpoint is the default hub, an
-	// empty token the default token of that hub.
-	Hub(ctx context.Context, endpoint, token string) (hubrevision.Hub, error)
+	// Hub returns the client of the hub of a repository. An empty endpoint is the default
+	// hub, an empty token the default token of that hub. Errors: hubrevision.ErrNotAllowed.
+	Hub(ctx context.Context, repo modelref.Ref, token string) (hubrevision.Hub, error)
 	// Nodes returns the client of the cluster's nodes.
 	Nodes(ctx context.Context) (*nodes.Client, error)
 	// Workloads returns the client of the cluster's pods.

@@ -3,6 +3,7 @@ package hubrevision
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
@@ -39,10 +40,12 @@ type Status struct {
 	Revision string `json:"revision,omitempty"` // as in the spec
 	Commit   string `json:"commit,omitempty"`
 	// Refusal is the reason of a refusal by the hub that a retry cannot change.
-	Refusal   string `json:"refusal,omitempty"`
-	Files     int    `json:"files,omitempty"`
-	SizeBytes int64  `json:"sizeBytes,omitempty"`
-	Config    string `json:"config,omitempty"`
+	Refusal string `json:"refusal,omitempty"`
+	// NotAllowed says that the refusal is an ErrNotAllowed.
+	NotAllowed bool   `json:"notAllowed,omitempty"`
+	Files      int    `json:"files,omitempty"`
+	SizeBytes  int64  `json:"sizeBytes,omitempty"`
+	Config     string `json:"config,omitempty"`
 }
 
 // A Hub is the part of hub.Client that a Client uses.
@@ -54,8 +57,12 @@ type Hub interface {
 	Env() map[string][]byte
 }
 
-// Hubs returns the client of an endpoint. An empty endpoint is the default one.
-type Hubs func(ctx context.Context, endpoint, token string) (Hub, error)
+// Hubs returns the client of the hub of a repository. An empty endpoint is the default one.
+// Errors: ErrNotAllowed.
+type Hubs func(ctx context.Context, repo modelref.Ref, token string) (Hub, error)
+
+// ErrNotAllowed is in the error for a repository that the platform team does not allow.
+var ErrNotAllowed = errors.New("the platform team does not allow the repository")
 
 // A Client observes revisions. There is nothing to create.
 type Client struct {
@@ -74,7 +81,12 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if err != nil {
 		return o, fault.As(fault.Invalid, err)
 	}
-	client, err := c.hubs(ctx, ref.Endpoint, s.Token)
+	client, err := c.hubs(ctx, ref, s.Token)
+	if errors.Is(err, ErrNotAllowed) {
+		o.Status, o.Message = s.refused(err), err.Error()
+		o.Status.NotAllowed = true
+		return o, nil
+	}
 	if err != nil {
 		return o, err
 	}
@@ -91,12 +103,16 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	}
 	o.Status, err = describe(ctx, client, ref.Repo, revision, s.chooses)
 	if fault.Final(err) {
-		o.Status, o.Message = Status{Source: s.Source, Revision: s.Revision, Commit: s.Commit, Refusal: err.Error()}, err.Error()
+		o.Status, o.Message = s.refused(err), err.Error()
 		return o, nil
 	}
 	o.Status.Source, o.Status.Revision = s.Source, s.Revision
 	o.Ready = err == nil
 	return o, err
+}
+
+func (s Spec) refused(err error) Status {
+	return Status{Source: s.Source, Revision: s.Revision, Commit: s.Commit, Refusal: err.Error()}
 }
 
 // chooses reports whether the patterns choose a file.

@@ -3,6 +3,7 @@ package hubrevision_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,13 +12,14 @@ import (
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/hub/hubtest"
+	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
 )
 
 var files = map[string][]byte{"config.json": []byte(`{"model_type":"llama"}`), "model.safetensors": make([]byte, 1000)}
 
 func client(h *hubtest.Hub) *hubrevision.Client {
-	return hubrevision.New(func(_ context.Context, _, token string) (hubrevision.Hub, error) {
+	return hubrevision.New(func(_ context.Context, _ modelref.Ref, token string) (hubrevision.Hub, error) {
 		return hub.New(hub.Config{Endpoint: h.URL, Token: token, Attempts: 1, MaxWait: time.Second})
 	})
 }
@@ -44,7 +46,7 @@ func TestObserveConnectsWorkloads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := hubtest.New(t, hubtest.Options{}, files)
-			revisions := hubrevision.New(func(_ context.Context, _, token string) (hubrevision.Hub, error) {
+			revisions := hubrevision.New(func(_ context.Context, _ modelref.Ref, token string) (hubrevision.Hub, error) {
 				return hub.New(hub.Config{Endpoint: h.URL, Token: cmp.Or(token, c.hub), Attempts: 1, MaxWait: time.Second})
 			})
 			o, err := revisions.Observe(t.Context(), hubrevision.Spec{Source: "hf://" + h.Repo, Token: c.claim})
@@ -132,5 +134,16 @@ func TestObserveTellsRefusalFromOutage(t *testing.T) {
 				t.Errorf("Observe: got %+v, want a refusal with %q", o, c.refusal)
 			}
 		})
+	}
+}
+
+func TestRepositoryIsNotAllowed(t *testing.T) {
+	c := hubrevision.New(func(context.Context, modelref.Ref, string) (hubrevision.Hub, error) {
+		return nil, fmt.Errorf("%w: ask", hubrevision.ErrNotAllowed)
+	})
+	o, err := c.Observe(t.Context(), hubrevision.Spec{Source: "hf://org/repo", Commit: "c"})
+	want := hubrevision.Status{Source: "hf://org/repo", Commit: "c", Refusal: "the platform team does not allow the repository: ask", NotAllowed: true}
+	if err != nil || o.Ready || o.Connection != nil || o.Status != want || o.Message != want.Refusal {
+		t.Errorf("got %+v, %v, want %+v", o, err, want)
 	}
 }

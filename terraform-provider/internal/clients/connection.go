@@ -19,6 +19,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/modelref"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 )
@@ -150,7 +151,7 @@ func (c *Connections) Operator(context.Context) (*catalog.Operator, error) { ret
 func (c *Connections) Common(context.Context, catalog.System) (bool, error) { return false, nil }
 
 // Hub is not supported: no Terraform resource reads a hub.
-func (c *Connections) Hub(context.Context, string, string) (hubrevision.Hub, error) {
+func (c *Connections) Hub(context.Context, modelref.Ref, string) (hubrevision.Hub, error) {
 	return nil, fault.Errorf(fault.Unsupported, "cannot connect to a hub: the Terraform provider has no settings of hubs")
 }
 
