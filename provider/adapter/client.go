@@ -2,11 +2,13 @@ package adapter
 
 import (
 	"context"
+	"errors"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
+	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/dependents"
@@ -102,8 +104,9 @@ func (c *client) Update(ctx context.Context, m managedResource) (managed.Externa
 
 // Delete deletes the external resource.
 func (c *client) Delete(ctx context.Context, m managedResource) (managed.ExternalDelete, error) {
-	// A namespace that may not use the servers deletes nothing on them, and ends.
-	if err := c.outer.Delete(ctx, c.resource(m)); err != nil && !connpool.IsNotAllowed(err) {
+	// A namespace that may not use the servers, or does not own the external resource,
+	// leaves it, and ends.
+	if err := c.outer.Delete(ctx, c.resource(m)); err != nil && !connpool.IsNotAllowed(err) && !errors.Is(err, external.ErrNotOwner) {
 		return managed.ExternalDelete{}, err
 	}
 	c.deleted.note(m)

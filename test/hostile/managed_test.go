@@ -57,7 +57,7 @@ func folderAttacks() map[string]managedAttack {
 		"ListsFilesOfOthers":    {manifest: object("ModelArtifact", folders, "{url: 's3://victim-models/default/source'}"), says: refused},
 		"RecordsFilesOfOthers":  {manifest: object("ModelRecord", folders, "{namespace: hostile, name: mine, artifactUrl: 's3://victim-models/default/source'}"), says: refused},
 		"ListsFilesByDots":      {manifest: object("ModelArtifact", folders, "{url: 's3://victim-models/hostile/../default'}"), says: "cannot"},
-		"ListsFilesWithoutPath": {manifest: object("ModelArtifact", folders, "{url: 's3://victim-models'}"), says: refused},
+		"ListsFilesWithoutPath": {manifest: object("ModelArtifact", folders, "{url: 's3://victim-models'}"), refused: "spec.forProvider.url"},
 	}
 }
 
@@ -75,6 +75,9 @@ func serverAttacks() map[string]managedAttack {
 		"TakesSubjects":          {manifest: object("Stream", common, "{name: WORK, subjects: [other.>]}"), says: of},
 		"EmptiesRequests":        {manifest: object("Stream", common, "{name: KOLDUN_REQUESTS, subjects: [koldun.v1.req.>], maxMsgs: 1}"), says: nobody},
 		"LetsNobodyQueue":        {manifest: object("Stream", common, "{name: KOLDUN_REQUESTS, subjects: [koldun.v1.req.>], maxMsgSize: 1}"), says: nobody},
+		"ConsumesStream":         {manifest: object("Consumer", common, "{stream: WORK, name: evil}"), says: of},
+		"ConsumesRequests":       {manifest: object("Consumer", common, "{stream: KOLDUN_REQUESTS, name: evil}"), says: nobody},
+		"ConsumesTokens":         {manifest: object("Consumer", common, "{stream: KV_koldun_tokens, name: evil}"), says: nobody},
 		"ExpiresKeys":            {manifest: object("KeyValue", common, "{bucket: settings, ttl: 1s}"), says: of},
 		"ShrinksKeys":            {manifest: object("KeyValue", common, "{bucket: settings, maxValueSize: 1}"), says: of},
 		"ExpiresTokens":          {manifest: object("KeyValue", common, "{bucket: koldun_tokens, ttl: 1s}"), says: nobody},

@@ -44,7 +44,7 @@ func Entries() []Entry {
 			externalName: func(s bucket.Spec) string { return s.BucketName },
 		}),
 		Erase(row[consumer.Spec, consumer.Status]{
-			kind: "Consumer", system: NATS, lateInitialize: true, open: openConsumer,
+			kind: "Consumer", system: NATS, lateInitialize: true, open: openConsumer, complete: completeConsumer, owned: true,
 			externalName: func(s consumer.Spec) string { return s.Name },
 			watch: func(ctx context.Context, c Connections, s consumer.Spec) (Watch, error) {
 				return watchAdvisories(ctx, c, consumerAdvisories, s.Name)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/external/bucket"
+	"github.com/gorizond/koldun/internal/external/consumer"
 	"github.com/gorizond/koldun/internal/external/demand"
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/external/keyvalue"
@@ -32,6 +33,12 @@ func completeBucket(ctx context.Context, r Resource, s *bucket.Spec) (err error)
 
 // completeStream adds the owner.
 func completeStream(_ context.Context, r Resource, s *stream.Spec) error {
+	s.Owner = r.owner()
+	return nil
+}
+
+// completeConsumer adds the owner.
+func completeConsumer(_ context.Context, r Resource, s *consumer.Spec) error {
 	s.Owner = r.owner()
 	return nil
 }

@@ -33,6 +33,8 @@ type Spec struct {
 	InactiveThreshold *external.Duration  `json:"inactiveThreshold,omitempty"`
 	HeadersOnly       bool                `json:"headersOnly,omitempty"`
 	Replicas          int                 `json:"replicas,omitempty"` // 0: as the stream
+
+	Owner external.Owner `json:"-"` // of the managed resource
 }
 
 // A Status is what is shown of a consumer. Numbers that change with each message
@@ -67,6 +69,11 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if err != nil {
 		return none, s.failed("observe", err)
 	}
+	if err := c.may(ctx, s); s.Owner.Deleting && errors.Is(err, external.ErrNotOwner) {
+		return external.Observation[Status]{Message: err.Error()}, nil // it stays
+	} else if err != nil {
+		return none, s.failed("observe", err)
+	}
 	have, err := c.look(ctx, s)
 	if err != nil {
 		return none, s.failed("observe", err)
@@ -93,18 +100,28 @@ func (c *Client) Update(ctx context.Context, s Spec) error { return c.ensure(ctx
 
 // Delete removes the consumer, and with it what it knows of deliveries.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	err := c.bus.JetStream().DeleteConsumer(ctx, s.Stream, s.Name)
+	err := c.may(ctx, s)
+	if err == nil {
+		err = c.remove(ctx, s)
+	}
 	if err == nil || errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil
 	}
-	return s.failed("delete", bus.Kinded(err))
+	return s.failed("delete", err)
+}
+
+func (c *Client) remove(ctx context.Context, s Spec) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	return bus.Kinded(c.bus.JetStream().DeleteConsumer(ctx, s.Stream, s.Name))
 }
 
 func (c *Client) ensure(ctx context.Context, s Spec, verb string) error {
 	want, err := s.config()
 	if err != nil {
+		return s.failed(verb, err)
+	}
+	if err := c.may(ctx, s); err != nil {
 		return s.failed(verb, err)
 	}
 	have, err := c.look(ctx, s)

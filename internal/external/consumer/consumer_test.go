@@ -1,6 +1,7 @@
 package consumer_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +42,52 @@ func config(t *testing.T, b *bus.Bus) jetstream.ConsumerConfig {
 		t.Fatal(err)
 	}
 	return c.CachedInfo().Config
+}
+
+// TestConsumersOnForeignStreams has namespaces that share a login make consumers on each
+// other's streams.
+func TestConsumersOnForeignStreams(t *testing.T) {
+	ctx := t.Context()
+	_, b := connect(t)
+	for name, owner := range map[string]string{"VICTIM": "victim", "MINE": "hostile"} {
+		own := bus.Ownership{Metadata: map[string]string{external.OwnerKey: owner}}
+		if err := b.EnsureStream(ctx, bus.StreamSpec{Stream: names.Stream{Name: name, Subjects: []string{name + ".>"}}, Ownership: own}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Ensure(ctx); err != nil {
+		t.Fatal(err)
+	}
+	c := consumer.New(b, nil)
+	hostile := external.Owner{Namespace: "hostile", Common: true}
+	for name, want := range map[string]struct {
+		stream  string
+		owner   external.Owner
+		refused string
+	}{
+		"Foreign":       {"VICTIM", hostile, `stream "VICTIM" belongs to namespace "victim"`},
+		"ForeignAlone":  {"VICTIM", external.Owner{Namespace: "hostile"}, `stream "VICTIM" belongs to namespace "victim"`},
+		"Owner":         {"VICTIM", external.Owner{Namespace: "victim", Common: true}, ""},
+		"Mine":          {"MINE", hostile, ""},
+		"Ownerless":     {"WORK", hostile, ""},
+		"Requests":      {names.RequestStream, hostile, "has no owner"},
+		"Tokens":        {names.KVStream(names.TokensBucket), hostile, "has no owner"},
+		"RequestsAlone": {names.RequestStream, external.Owner{Namespace: "hostile"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := consumer.Spec{Stream: want.stream, Name: name, Owner: want.owner}
+			_, observed := c.Observe(ctx, s)
+			for verb, err := range map[string]error{"observe": observed, "create": c.Create(ctx, s), "update": c.Update(ctx, s), "delete": c.Delete(ctx, s)} {
+				if want.refused == "" && err != nil || want.refused != "" && (!errors.Is(err, external.ErrNotOwner) || !strings.Contains(err.Error(), want.refused)) {
+					t.Errorf("%s: %v, want %q", verb, err, want.refused)
+				}
+			}
+			s.Owner.Deleting = true
+			if o, err := c.Observe(ctx, s); err != nil || o.Exists {
+				t.Errorf("while it is deleted: exists %v, %v", o.Exists, err)
+			}
+		})
+	}
 }
 
 func TestLifeOfAConsumer(t *testing.T) {
