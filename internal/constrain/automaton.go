@@ -45,11 +45,11 @@ type automaton struct {
 	work    int // nodes visited so far
 }
 
-// maxStates and maxThreads limit the memory of an automaton: a state takes about
-// 1 KiB, a thread 32 bytes.
+// maxHeld limits the states of an automaton, in bytes, and maxTables its other tables,
+// in entries of about 100 bytes.
 const (
-	maxStates  = 4096
-	maxThreads = 1 << 18
+	maxHeld   = 4 << 20
+	maxTables = 16 << 10
 )
 
 func newAutomaton(gr *Grammar) *automaton {
@@ -200,10 +200,10 @@ func (a *automaton) state(threads []thread, ends bool) *state {
 	if s, ok := a.states[string(a.key)]; ok {
 		return s
 	}
-	if len(a.states) >= maxStates || a.held >= maxThreads || len(a.known) >= 4*maxStates {
+	if a.held >= maxHeld || max(len(a.known), len(a.united), len(a.single)) >= maxTables {
 		a.forget()
 	}
-	a.held += len(threads)
+	a.held += 256 + 24*len(threads) + 8*(a.gr.classes+kinds)
 	s := &state{threads: threads, ends: ends}
 	a.states[string(a.key)] = s
 	return s

@@ -31,9 +31,10 @@ type rule struct {
 // start, so that each constructor gets the node that follows and returns the
 // first node.
 type graph struct {
-	nodes []node
-	rules []rule
-	err   error // the first
+	nodes    []node
+	rules    []rule
+	patterns int   // bytes of the patterns so far
+	err      error // the first
 }
 
 // maxNodes limits the memory of a grammar: 100,000 nodes take 1.6 MB.

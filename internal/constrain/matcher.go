@@ -54,8 +54,9 @@ func (m *Matcher) Mask() (Set, error) {
 	return nil, errors.New("the vocabulary of the model has no token that can follow")
 }
 
-// maxWork limits the nodes that one mask may visit: these take about 100 ms.
-const maxWork = 1 << 20
+// maxWork limits the nodes that one mask may visit, because all answers wait for it:
+// these take about 20 ms.
+const maxWork = 1 << 18
 
 // fill computes the mask.
 func (m *Matcher) fill() {

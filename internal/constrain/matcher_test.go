@@ -170,18 +170,6 @@ func TestLargeVocabulary(t *testing.T) {
 	}
 }
 
-// grammarOf returns the grammar of a schema; that of any object without one.
-func grammarOf(t testing.TB, schema string) *constrain.Grammar {
-	if schema == "" {
-		return constrain.Object()
-	}
-	g, err := constrain.Schema([]byte(schema))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
 // randomSchema returns a schema whose definitions refer to each other.
 func randomSchema(random *rand.Rand) string {
 	defs := map[string]any{}

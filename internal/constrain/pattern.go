@@ -35,12 +35,28 @@ const (
 // maxProgram limits the size of an expression.
 const maxProgram = 4000
 
+// maxPattern limits a pattern, and maxPatterns those of a schema together, in bytes:
+// some characters of a pattern stand for hundreds of ranges of characters.
+const (
+	maxPattern  = 1 << 10
+	maxPatterns = 16 << 10
+)
+
 // jsUnicode is an escape that JavaScript has and Go writes otherwise.
 var jsUnicode = regexp.MustCompile(`((?:^|[^\\])(?:\\\\)*)\\u([0-9A-Fa-f]{4})`)
 
 // pattern adds what an expression of the dialect that JSON Schema and Go share
 // matches somewhere in a text, as characters of a JSON string.
 func (g *graph) pattern(expression string, next int32) int32 {
+	g.patterns += len(expression)
+	switch {
+	case len(expression) > maxPattern:
+		g.fail(fmt.Errorf("it has %d bytes, want at most %d", len(expression), maxPattern))
+		return 0
+	case g.patterns > maxPatterns:
+		g.fail(fmt.Errorf("the patterns of the schema have more than %d bytes", maxPatterns))
+		return 0
+	}
 	return g.expression(jsUnicode.ReplaceAllString(expression, `$1\x{$2}`), pattern{inJSON: true, next: next})
 }
 
@@ -62,7 +78,7 @@ func (g *graph) expression(expression string, p pattern) int32 {
 		return 0
 	}
 	if p.prog, err = syntax.Compile(re.Simplify()); err != nil || len(p.prog.Inst) > maxProgram {
-		g.fail(fmt.Errorf("the expression %q is too large", expression))
+		g.fail(fmt.Errorf("the expression %.100q is too large", expression))
 		return 0
 	}
 	p.g, p.at = g, map[patternState]int32{}
@@ -163,6 +179,9 @@ func runesOf(i syntax.Inst) []runeRange {
 func (p *pattern) runes(ranges []runeRange, next int32) int32 {
 	var starts, escapes []int32
 	for _, r := range ranges {
+		if p.g.err != nil {
+			return 0
+		}
 		if !p.inJSON {
 			starts = append(starts, p.g.encoded(r, next)...)
 			continue

@@ -2,6 +2,7 @@ package constrain_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -82,6 +83,10 @@ func TestSchemaRefuses(t *testing.T) {
 		`{"type":"string","pattern":"(?=a)"}`:                                                `"#/pattern": error parsing`,
 		`{"type":"string","pattern":"\\bx"}`:                                                 `only ^ and $ are supported`,
 		`{"type":"string","pattern":"(a{900}){900}"}`:                                        `"#/pattern"`,
+		`{"type":"string","pattern":"\\p{L}{1000}"}`:                                         `"#/pattern": it needs more than 100000 states`,
+		`{"type":"string","pattern":"` + strings.Repeat("a", 1025) + `"}`:                    `"#/pattern": it has 1025 bytes, want at most 1024`,
+		`{"anyOf":[` + patterns(17, `[%s]`+strings.Repeat("a", 1000)) + `]}`:                 `"#/anyOf/16/pattern": the patterns of the schema have more than 16384 bytes`,
+		`{"properties":{` + properties(6000) + `}}`:                                          `"#": it needs more than 100000 states`,
 		`{"type":"string","pattern":"a^"}`:                                                   `no value of finite length`,
 		`{"type":"array","uniqueItems":true}`:                                                `"uniqueItems" is not supported`,
 		`{"type":"array","minItems":3,"maxItems":2}`:                                         `at least 3 and at most 2`,
@@ -114,6 +119,40 @@ func TestSchemaRefuses(t *testing.T) {
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.100s: err = %v, want %q", schema, err, want)
 		}
+	}
+}
+
+// patterns are the schemas of so many patterns, each with a letter of its own.
+func patterns(n int, format string) string {
+	var all []string
+	for i := range n {
+		all = append(all, `{"type":"string","pattern":"`+fmt.Sprintf(format, string(rune('a'+i)))+`"}`)
+	}
+	return strings.Join(all, ",")
+}
+
+// properties are so many, none of them required.
+func properties(n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`"property%d":{"type":"null"}`, i))
+	}
+	return strings.Join(all, ",")
+}
+
+// TestDeepReferences compiles chains of references, whose nesting has no limit.
+func TestDeepReferences(t *testing.T) {
+	const deep = 3000
+	var all []string
+	for i := range deep {
+		all = append(all, fmt.Sprintf(`"d%d":{"anyOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, i+1, min(i+2, deep)))
+	}
+	g, err := constrain.Schema([]byte(`{"$ref":"#/$defs/d0","$defs":{` + strings.Join(all, ",") + fmt.Sprintf(`,"d%d":{"type":"null"}}}`, deep)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !g.Accepts("null") || g.Accepts("true") {
+		t.Error("the value at the end of the references is not the only one")
 	}
 }
 

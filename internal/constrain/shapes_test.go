@@ -1,5 +1,11 @@
 package constrain_test
 
+import (
+	"testing"
+
+	"github.com/gorizond/koldun/internal/constrain"
+)
+
 // shapes are schemas of the usual shapes, with an answer each. Without a schema, it is
 // any object.
 var shapes = []struct{ name, schema, answer string }{
@@ -47,4 +53,16 @@ var shapes = []struct{ name, schema, answer string }{
 		`{"type":"object","properties":{"ticket":{"type":"string","pattern":"[A-Z]+-[0-9]+"},"text":{"type":"string","pattern":"(error|warning)"}},"required":["ticket","text"],"additionalProperties":false}`,
 		`{"ticket": "see ticket ABC-1234 of last week", "text": "The compiler of the project wrote a warning about the name of a variable."}`,
 	},
+}
+
+// grammarOf returns the grammar of a schema; that of any object without one.
+func grammarOf(t testing.TB, schema string) *constrain.Grammar {
+	if schema == "" {
+		return constrain.Object()
+	}
+	g, err := constrain.Schema([]byte(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }

@@ -10,7 +10,7 @@ const thoughtsEnd = "</think>"
 
 // afterThoughts makes, once, the grammar that AfterThoughts returns.
 type afterThoughts struct {
-	once    sync.Once
+	mu      sync.Mutex
 	grammar *Grammar
 	err     error
 }
@@ -20,13 +20,15 @@ type afterThoughts struct {
 // is that of a grammar with too many states.
 func (gr *Grammar) AfterThoughts() (*Grammar, error) {
 	t := &gr.thoughts
-	t.once.Do(func() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.grammar == nil && t.err == nil {
 		g := &graph{nodes: slices.Clone(gr.nodes), rules: slices.Clone(gr.rules)}
 		root := g.newRule("thoughts")
 		answer := g.call(gr.root, g.end())
 		g.rules[root].start = g.upTo(thoughtsEnd, g.split(answer, g.literal("\n", g.split(answer, g.literal("\n", answer)))))
 		t.grammar, t.err = g.grammar(root)
-	})
+	}
 	return t.grammar, t.err
 }
 

@@ -57,10 +57,14 @@ func (c *compiler) object(o *object, pointer string, next int32) (int32, error) 
 		}
 		some, none = g.split(following, some), g.split(member, none)
 	}
-	if none == last {
-		return g.literal("{", last), g.err
+	if none != last {
+		last = g.call(ruleSpace, none)
 	}
-	return g.literal("{", g.call(ruleSpace, none)), g.err
+	start := g.literal("{", last)
+	if g.err != nil {
+		return 0, &SchemaError{pointer, g.err.Error()}
+	}
+	return start, nil
 }
 
 // always is the schema that all values fulfil.

@@ -13,10 +13,12 @@ type Memory struct {
 	Buffers int64 `json:"buffers"` // everything between pipes, rope and attention tables
 	KVCache int64 `json:"kvCache"` // f32: distributed-llama takes it for the whole context from the start
 	Weights int64 `json:"weights"` // the node's slices
+	// Forms is what the embedded engine needs for answers of given forms.
+	Forms int64 `json:"forms,omitempty"`
 }
 
 // Total is the sum in bytes.
-func (m Memory) Total() int64 { return m.Pipes + m.Buffers + m.KVCache + m.Weights }
+func (m Memory) Total() int64 { return m.Pipes + m.Buffers + m.KVCache + m.Weights + m.Forms }
 
 // memory computes what node (0 is the root) of n allocates at a context of
 // seq tokens, for so many slots.

@@ -5,6 +5,7 @@ package embedded
 import (
 	"strconv"
 
+	"github.com/gorizond/koldun/internal/constrain"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
@@ -13,7 +14,7 @@ import (
 
 // Engine returns the description. The engine is selected when a claim names no
 // image but Koldun's own, for one node. It listens on loopback only, so it needs no guard; and its memory plan
-// is distributed-llama's, so it is no limit.
+// is distributed-llama's, with what forms of answers need, so it is no limit.
 func Engine() engine.Engine {
 	return engine.Engine{
 		Name:       "embedded",
@@ -25,12 +26,22 @@ func Engine() engine.Engine {
 		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion), string(openai.OperationEmbedding)},
 		Features:   []string{string(openai.FeatureLogprobs), string(openai.FeatureTools), string(openai.FeatureToolChoice), string(openai.FeatureJSONSchema), string(openai.FeatureDimensions)},
 		Memory: &engine.Memory{
-			Plan:    topology.Shape.Preflight,
+			Plan:    plan,
 			Buffers: topology.SyncFor,
 			Loading: topology.Shape.LoadingMemory,
 		},
 		Root: root,
 	}
+}
+
+// plan adds what forms of answers need: the tokens of the vocabulary, grammars, and
+// what is known of each answer.
+func plan(s topology.Shape, r topology.Request) (topology.Plan, error) {
+	p, err := s.Preflight(r)
+	if err == nil {
+		p.Memory[0].Forms = constrain.Memory(s.VocabSize, max(r.Slots, 1))
+	}
+	return p, err
 }
 
 // defaultSlots gives a few users answers at once. Beyond that a batch gains little on

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 
 	"github.com/gorizond/koldun/internal/llama"
@@ -10,7 +11,7 @@ import (
 
 // ask returns what to ask of the engine for a chat, and which tools the model may
 // call. The error is for the client.
-func (h *Handler) ask(c openai.ChatRequest) (llama.Request, toolcall.Choice, *openai.Error) {
+func (h *Handler) ask(ctx context.Context, c openai.ChatRequest) (llama.Request, toolcall.Choice, *openai.Error) {
 	choice, bad := toolcall.ParseChoice(c.Featured)
 	if bad != nil {
 		return llama.Request{}, choice, bad
@@ -21,7 +22,7 @@ func (h *Handler) ask(c openai.ChatRequest) (llama.Request, toolcall.Choice, *op
 	}
 	r := h.request(c)
 	r.Messages, r.Tools = messages, choice.Tools
-	r.Grammar, bad = h.form(c, choice)
+	r.Grammar, bad = h.form(ctx, c, choice)
 	return r, choice, bad
 }
 

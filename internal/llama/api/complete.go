@@ -31,7 +31,7 @@ func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 	var request llama.Request
 	var choice toolcall.Choice
 	if bad == nil {
-		request, choice, bad = h.ask(chat)
+		request, choice, bad = h.ask(r.Context(), chat)
 	}
 	if bad != nil {
 		h.o.Metrics.refused()

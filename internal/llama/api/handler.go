@@ -62,7 +62,7 @@ type Handler struct {
 	admit      chan struct{} // holds a token for each request that runs or waits
 	mux        *http.ServeMux
 	object     *constrain.Grammar // any JSON object
-	grammars   grammars
+	grammars   *constrain.Cache
 	seeding    sync.Mutex
 	seeds      uint64 // how many requests had no seed
 }
@@ -93,7 +93,7 @@ func New(e Engine, o Options) *Handler {
 	}
 	about := embedded.Engine()
 	h := &Handler{engine: e, honours: strings.Join(about.Parameters, ", "), features: strings.Join(about.Features, ", "), o: o, admit: make(chan struct{}, o.Slots+o.Waiting), mux: http.NewServeMux()}
-	h.object = constrain.Object()
+	h.object, h.grammars = constrain.Object(), constrain.NewCache()
 	if !o.Calls.Forces() { // then there is all but a forced choice
 		h.features = strings.Join(openai.FeatureToolChoice.Missing(openai.NewFeatures(h.features)).Names(), ", ")
 	}
