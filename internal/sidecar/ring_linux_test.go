@@ -60,7 +60,7 @@ func startNodes(tb testing.TB, workers int, m files) *nodes {
 	}
 	command := []string{
 		filepath.Join(dir, "dllama-api"), "--model", m.model, "--tokenizer", m.tokenizer, "--buffer-float-type", m.buffers,
-		"--host", "127.0.0.1", "--port", n.port, "--nthreads", "1", "--net-turbo", "0", "--temperature", "0", "--max-seq-len", "256",
+		"--host", "127.0.0.1", "--port", n.port, "--nthreads", "1", "--net-turbo", "0", "--temperature", "0", "--max-seq-len", "512",
 	}
 	if workers > 0 {
 		command = append(append(command, "--workers"), peers...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
@@ -29,8 +30,10 @@ func Engine() engine.Engine {
 		Selects: func(w engine.Wish) bool { return len(w.Images) > 0 || w.Nodes > 1 },
 		Image:   Image,
 		Slots:   1,
-		Plain:   true,
-		Guarded: true,
+		// The sidecar writes tools into the messages, and finds calls in the text.
+		Features: []string{string(openai.FeatureTools)},
+		Plain:    true,
+		Guarded:  true,
 		Memory: &engine.Memory{
 			Plan:    topology.Shape.Preflight,
 			Buffers: topology.SyncFor,
