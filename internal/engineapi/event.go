@@ -16,6 +16,7 @@ type piece struct {
 	calls    []wireCall
 	logprobs *openai.Logprobs
 	finish   string
+	stop     string // sequence that ended the answer
 	usage    *openai.Usage
 }
 
@@ -40,6 +41,7 @@ func decode(data []byte) (piece, error) {
 			} `json:"delta"`
 			Logprobs     json.RawMessage `json:"logprobs"`
 			FinishReason *string         `json:"finish_reason"`
+			StopReason   json.RawMessage `json:"stop_reason"` // see openai.ChunkChoice
 		} `json:"choices"`
 		Usage *openai.Usage   `json:"usage"`
 		Error json.RawMessage `json:"error"`
@@ -67,7 +69,7 @@ func decode(data []byte) (piece, error) {
 	}
 	p.logprobs = decodeLogprobs(choice.Logprobs)
 	if choice.FinishReason != nil {
-		p.finish = *choice.FinishReason
+		p.finish, p.stop = *choice.FinishReason, stringOf(choice.StopReason)
 	}
 	return p, nil
 }

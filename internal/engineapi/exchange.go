@@ -149,7 +149,7 @@ func (x *exchange) events(r io.Reader) error {
 			return errors.Join(x.deliver(), err)
 		}
 		if piece.finish != "" {
-			finish = piece.finish
+			finish, x.result.StopSequence = piece.finish, piece.stop
 		}
 		if piece.usage != nil {
 			x.result.Usage = piece.usage

@@ -72,7 +72,9 @@ type Delta struct {
 // A Result says how a generation ended.
 type Result struct {
 	FinishReason string // openai.FinishStop, openai.FinishLength, or another of a server
-	Deltas       int    // pieces of text received: about as many as tokens
+	// StopSequence is the text that ended the answer, if the engine says so.
+	StopSequence string
+	Deltas       int // pieces of text received: about as many as tokens
 	// Honours names the parameters that the engine honours (openai.HintSeed, ...):
 	// those that it lists, or what is known of upstream. nil: it has not answered.
 	Honours []string

@@ -1,6 +1,7 @@
 package engineapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -15,6 +16,7 @@ type chunk struct {
 	calls     []wireCall
 	logprobs  *openai.Logprobs
 	finish    string
+	stop      string // sequence that ended the answer
 	usage     *openai.Usage
 	failed    *openai.Error // the event is an error
 }
@@ -34,6 +36,9 @@ type wireChunk struct {
 		} `json:"delta"`
 		Logprobs     json.RawMessage `json:"logprobs"`
 		FinishReason string          `json:"finish_reason"`
+		// vLLM and SGLang say which stop sequence came, or the number of a token.
+		StopReason  json.RawMessage `json:"stop_reason"`
+		MatchedStop json.RawMessage `json:"matched_stop"`
 	} `json:"choices"`
 	Usage *openai.Usage   `json:"usage"`
 	Error json.RawMessage `json:"error"`
@@ -60,8 +65,18 @@ func decodeChunk(data []byte) (chunk, error) {
 			c.reasoning = choice.Delta.ReasoningContent
 		}
 		c.logprobs = decodeLogprobs(choice.Logprobs)
+		c.stop = cmp.Or(stringOf(choice.StopReason), stringOf(choice.MatchedStop))
 	}
 	return c, nil
+}
+
+// stringOf returns a string of JSON, and "" for all else.
+func stringOf(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
 }
 
 // holds reports whether there is an error in a field that some servers always

@@ -70,7 +70,7 @@ func (a *answer) take(data []byte) error {
 		a.result.Usage = c.usage
 	}
 	if c.finish != "" {
-		a.result.FinishReason = c.finish
+		a.result.FinishReason, a.result.StopSequence = c.finish, c.stop
 	}
 	return a.add(c.text, c.parts(&a.calls))
 }

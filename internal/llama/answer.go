@@ -1,6 +1,8 @@
 package llama
 
 import (
+	"slices"
+
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
 	"github.com/gorizond/koldun/internal/openai"
@@ -19,6 +21,7 @@ type answer struct {
 	stops   openai.StopFilter
 	emit    func(Piece) error
 	finish  Finish
+	stop    string // sequence of the request that ended the answer
 }
 
 func (e *Engine) newAnswer(r Request, j *job) *answer {
@@ -101,6 +104,9 @@ func (a *answer) say(token int, last bool) (done bool, err error) {
 	switch {
 	case stopped:
 		a.finish = FinishStop
+		if m := a.stops.Matched(); slices.Contains(a.request.Stop, m) {
+			a.stop = m
+		}
 	case ended:
 		a.finish = FinishStop
 		out += a.stops.Rest()

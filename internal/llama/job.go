@@ -56,7 +56,7 @@ func (j *job) advance() (done bool, err error) {
 func (j *job) end(err error) {
 	j.err = err
 	if a := j.answer; a != nil {
-		j.result.Tokens, j.result.Finish = len(a.tokens), a.finish
+		j.result.Tokens, j.result.Finish, j.result.Stop = len(a.tokens), a.finish, a.stop
 	}
 	if !j.first.IsZero() {
 		j.result.PromptTime, j.result.AnswerTime = j.first.Sub(j.began), time.Since(j.first)

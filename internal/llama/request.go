@@ -66,6 +66,7 @@ const (
 // part that was computed.
 type Result struct {
 	Finish       Finish
+	Stop         string        // stop sequence of the request that ended the answer, or ""
 	PromptTokens int           // number of tokens of the prompt
 	CachedTokens int           // number of prompt tokens that the cache held
 	Tokens       int           // number of tokens of the answer, with the end token

@@ -12,6 +12,9 @@ type Parts struct {
 	ToolCalls  []ToolCall  `json:"tool_calls,omitempty"` // after the text
 	Logprobs   *Logprobs   `json:"logprobs,omitempty"`   // of the text
 	Embeddings []Embedding `json:"embeddings,omitempty"`
+	// StopSequence is the one of the request that ended the answer. Answers of OpenAI
+	// have no place for it.
+	StopSequence string `json:"stop_sequence,omitempty"`
 }
 
 // A ToolCall is a piece of a call in a stream, or a whole call.
@@ -71,6 +74,9 @@ func (p *Parts) Add(next *Parts) {
 		p.Logprobs.Refusal = append(p.Logprobs.Refusal, l.Refusal...)
 	}
 	p.Embeddings = append(p.Embeddings, next.Embeddings...)
+	if next.StopSequence != "" {
+		p.StopSequence = next.StopSequence
+	}
 }
 
 // addCall appends a piece of a call to the call of its index, if that is there.
@@ -94,7 +100,7 @@ func (p *Parts) addCall(piece ToolCall) {
 // IsEmpty reports whether there is nothing but thoughts, which have a place of
 // their own.
 func (p *Parts) IsEmpty() bool {
-	return p.Refusal == "" && len(p.ToolCalls) == 0 && p.Logprobs == nil && len(p.Embeddings) == 0
+	return p.Refusal == "" && len(p.ToolCalls) == 0 && p.Logprobs == nil && len(p.Embeddings) == 0 && p.StopSequence == ""
 }
 
 // Size returns the bytes of the parts, about as many as their JSON has.
@@ -102,7 +108,7 @@ func (p *Parts) Size() int {
 	if p == nil {
 		return 0
 	}
-	n := len(p.Reasoning) + len(p.Refusal)
+	n := len(p.Reasoning) + len(p.Refusal) + len(p.StopSequence)
 	for _, call := range p.ToolCalls {
 		n += len(call.ID) + len(call.Type) + len(call.Function.Name) + len(call.Function.Arguments) + 64
 	}

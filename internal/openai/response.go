@@ -91,6 +91,9 @@ type ChunkChoice struct {
 	Delta        Delta     `json:"delta"`
 	Logprobs     *Logprobs `json:"logprobs"`
 	FinishReason *string   `json:"finish_reason"` // null until the last
+	// StopReason is the stop sequence that ended the answer, as vLLM names it. Only the
+	// embedded engine sends it.
+	StopReason string `json:"stop_reason,omitempty"`
 }
 
 // A Delta is what a chunk adds to the message.

@@ -6,8 +6,9 @@ import "strings"
 // wherever the text is cut into pieces. It holds back text that may be the
 // beginning of a stop sequence. The zero value has none.
 type StopFilter struct {
-	stops []string // none of them empty
-	held  string
+	stops   []string // none of them empty
+	held    string
+	matched string
 }
 
 // NewStopFilter returns a filter for stop sequences, of which empty ones stop
@@ -30,14 +31,17 @@ func (f *StopFilter) Push(piece string) (text string, stopped bool) {
 		return piece, false
 	}
 	text = f.held + piece
-	if at := f.find(text); at >= 0 {
-		f.held = ""
-		return text[:at], true
+	if start, end := f.find(text); start >= 0 {
+		f.held, f.matched = "", text[start:end]
+		return text[:start], true
 	}
 	cut := len(text) - f.begun(text)
 	f.held = text[cut:]
 	return text[:cut], false
 }
+
+// Matched returns the stop sequence that is complete, or "".
+func (f *StopFilter) Matched() string { return f.matched }
 
 // Rest returns the text that is held back, once the whole text has come.
 func (f *StopFilter) Rest() string {
@@ -46,11 +50,11 @@ func (f *StopFilter) Rest() string {
 	return rest
 }
 
-// find returns where the stop sequence begins that is complete first, and of
-// several that are complete at once the longest: as if the text had come byte
-// by byte. It returns -1 if there is none.
-func (f *StopFilter) find(text string) int {
-	start, end := -1, len(text)+1
+// find returns where the stop sequence is that is complete first, and of several
+// that are complete at once the longest: as if the text had come byte by byte. The
+// start is -1 if there is none.
+func (f *StopFilter) find(text string) (start, end int) {
+	start, end = -1, len(text)+1
 	for _, stop := range f.stops {
 		i := strings.Index(text, stop)
 		if i < 0 {
@@ -60,7 +64,7 @@ func (f *StopFilter) find(text string) int {
 			start, end = i, e
 		}
 	}
-	return start
+	return start, end
 }
 
 // begun returns the length of the longest end of text that begins a stop

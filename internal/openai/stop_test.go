@@ -21,6 +21,20 @@ func filterStops(stops []string, text string, size int) (out string, stopped boo
 	return b.String(), false
 }
 
+// TestStopFilterNamesTheSequence holds that of several sequences the one is named that
+// ended the text.
+func TestStopFilterNamesTheSequence(t *testing.T) {
+	for text, want := range map[string]string{"abcd": "bc", "a": "", "x…cd": "…"} {
+		f := NewStopFilter("cd", "bc", "…")
+		if f.Push(text[:1]); f.Matched() != "" {
+			t.Errorf("%q: %q in the first byte", text, f.Matched())
+		}
+		if f.Push(text[1:]); f.Matched() != want {
+			t.Errorf("%q: %q, want %q", text, f.Matched(), want)
+		}
+	}
+}
+
 func TestStopFilter(t *testing.T) {
 	cases := map[string]struct {
 		stops   []string

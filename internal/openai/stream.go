@@ -68,8 +68,12 @@ func (s *Stream) Reasoning(b []byte, thoughts string) []byte {
 	return s.delta(b, `{"index":0,"delta":{"reasoning_content":`, thoughts)
 }
 
-// Parts adds text to the answer, and what belongs to it, but for thoughts.
+// Parts adds text to the answer, and what belongs to it, but for thoughts and the stop
+// sequence.
 func (s *Stream) Parts(b []byte, text string, p *Parts) []byte {
+	if text == "" && p.Refusal == "" && len(p.ToolCalls) == 0 && p.Logprobs == nil {
+		return b
+	}
 	choice := ChunkChoice{Delta: Delta{ToolCalls: p.ToolCalls}, Logprobs: p.Logprobs}
 	if text != "" {
 		choice.Delta.Content = &text

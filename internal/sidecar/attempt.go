@@ -173,12 +173,16 @@ func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 	})
 	usage := countUsage(about, res)
 	if errors.Is(err, errStopped) && !a.isGivenBack() {
+		a.send("", &openai.Parts{StopSequence: stops.Matched()})
 		return openai.FinishStop, usage, nil
 	}
 	if err != nil {
 		return "", usage, err
 	}
 	a.send(stops.Rest(), nil)
+	if slices.Contains(about.Stop, res.StopSequence) { // an engine may have others
+		a.send("", &openai.Parts{StopSequence: res.StopSequence})
+	}
 	if a.isGivenBack() {
 		return "", usage, errHandedBack
 	}

@@ -29,7 +29,11 @@ func TestServes(t *testing.T) {
 		t.Errorf("end = %+v", last)
 	}
 	w.send(chat("req_2", "one two three", `,"max_tokens":2`)).want("one two ")
-	w.send(chat("req_3", "one two three four", `,"stop":["o th","never"]`)).want("one tw")
+	c = w.send(chat("req_3", "one two three four", `,"stop":["o th","never"]`))
+	c.want("one tw")
+	if f := c.seen[len(c.seen)-2]; string(f.Raw) != `{"stop_sequence":"o th"}` {
+		t.Errorf("the frame before the end is %+v, want the stop sequence", f)
+	}
 	c = w.send(chat("req_4", "x", `,"messages":[]`))
 	c.wantError(queue.Failed, queue.CodeInvalidRequest)
 	w.empty()

@@ -80,6 +80,16 @@ func TestStreamedAnswer(t *testing.T) {
 	}
 }
 
+// TestStreamSaysWhichStopCame holds that the last chunk names the stop sequence.
+func TestStreamSaysWhichStopCame(t *testing.T) {
+	s := serve(t, engineFunc(func(_ context.Context, r llama.Request, emit func(llama.Piece) error) (llama.Result, error) {
+		return llama.Result{Finish: llama.FinishStop, Stop: r.Stop[1]}, emit(llama.Piece{Text: "Hel", Tokens: 1})
+	}), api.Options{})
+	if _, body := post(t, s.URL, with(`"stream":true,"stop":["a","END"]`)); !strings.Contains(body, `"finish_reason":"stop","stop_reason":"END"}]`) {
+		t.Errorf("the stream is %s", body)
+	}
+}
+
 func TestRequestFields(t *testing.T) {
 	defaults := llama.Sampling{Temperature: .75, TopP: .5, Seed: 7}
 	messages := []llama.Message{{Role: "user", Content: "Hello"}}

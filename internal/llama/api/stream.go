@@ -61,7 +61,7 @@ func (s *stream) finish(r llama.Result) error {
 	} else {
 		s.buf = openai.AppendEvent(s.buf[:0], encode(openai.Chunk{
 			ID: s.id, Object: "chat.completion.chunk", Created: s.created, Model: s.model, Usage: usage,
-			Choices: []openai.ChunkChoice{{FinishReason: &reason}},
+			Choices: []openai.ChunkChoice{{FinishReason: &reason, StopReason: r.Stop}},
 		}))
 	}
 	s.buf = s.chunks.Done(s.buf)

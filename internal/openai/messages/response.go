@@ -18,7 +18,7 @@ type Message struct {
 	Model        string  `json:"model"`
 	Content      []block `json:"content"`
 	StopReason   *string `json:"stop_reason"`
-	StopSequence *string `json:"stop_sequence"` // engines do not say which one came
+	StopSequence *string `json:"stop_sequence"` // null as well if the engine does not say which one came
 	Usage        usage   `json:"usage"`
 }
 
@@ -56,7 +56,8 @@ func NewMessage(id, model, thoughts, text string, p *openai.Parts, finish string
 	for i, c := range p.ToolCalls {
 		m.Content = append(m.Content, block{Type: "tool_use", ID: callID(c.ID, id, i), Name: c.Function.Name, Input: arguments(c.Function.Arguments)})
 	}
-	m.StopReason = new(stopReason(finish, p.Refusal != "", len(p.ToolCalls) > 0))
+	stop := stopOf(finish, p.Refusal != "", len(p.ToolCalls) > 0, p.StopSequence)
+	m.StopReason, m.StopSequence = &stop.StopReason, stop.StopSequence
 	if u != nil {
 		m.Usage = usage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens}
 	}
@@ -67,16 +68,24 @@ func callID(id, message string, i int) string {
 	return cmp.Or(id, fmt.Sprintf("toolu_%s%d", strings.TrimPrefix(message, "msg_"), i))
 }
 
-func stopReason(finish string, refused, calls bool) string {
+// A stop says why an answer ended.
+type stop struct {
+	StopReason   string  `json:"stop_reason"`
+	StopSequence *string `json:"stop_sequence"`
+}
+
+func stopOf(finish string, refused, calls bool, sequence string) stop {
 	switch {
 	case finish == openai.FinishLength:
-		return "max_tokens"
+		return stop{StopReason: "max_tokens"}
 	case refused || finish == "content_filter":
-		return "refusal"
+		return stop{StopReason: "refusal"}
 	case calls || finish == openai.FinishToolCalls:
-		return "tool_use"
+		return stop{StopReason: "tool_use"}
+	case sequence != "":
+		return stop{"stop_sequence", &sequence}
 	}
-	return "end_turn"
+	return stop{StopReason: "end_turn"}
 }
 
 // A Failure is an error in the shape of the API.

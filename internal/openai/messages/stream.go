@@ -13,6 +13,7 @@ type Stream struct {
 	calls     []openai.ToolCall
 	refused   bool
 	finish    string
+	sequence  string // that ended the answer
 	usage     usage
 }
 
@@ -46,11 +47,6 @@ type signatureDelta struct {
 type inputDelta struct {
 	Type string `json:"type"`
 	JSON string `json:"partial_json"`
-}
-
-type messageDelta struct {
-	StopReason   string  `json:"stop_reason"`
-	StopSequence *string `json:"stop_sequence"`
 }
 
 func appendEvent(b []byte, kind string, v any) []byte {
@@ -92,6 +88,9 @@ func (s *Stream) Parts(b []byte, text string, p *openai.Parts) []byte {
 	}
 	for _, piece := range p.ToolCalls {
 		b = s.piece(b, piece)
+	}
+	if p.StopSequence != "" {
+		s.sequence = p.StopSequence
 	}
 	return b
 }
@@ -168,7 +167,7 @@ func (s *Stream) Usage(b []byte, u openai.Usage) []byte {
 
 // Done is the end of the answer.
 func (s *Stream) Done(b []byte) []byte {
-	b = s.event(b, event{Type: "message_delta", Delta: messageDelta{StopReason: stopReason(s.finish, s.refused, len(s.calls) > 0)}, Usage: &s.usage})
+	b = s.event(b, event{Type: "message_delta", Delta: stopOf(s.finish, s.refused, len(s.calls) > 0, s.sequence), Usage: &s.usage})
 	return s.event(b, event{Type: "message_stop"})
 }
 
