@@ -15,7 +15,8 @@ func TestUpStoresResponses(t *testing.T) {
 	t.Parallel()
 	claim := edited(t, `allowAnonymous: true`, "allowAnonymous: true\n    responses: {ttl: 1h, maxBytes: 8Mi}")
 	p := start(t, "up", "-f", claim, "--hub-dir", models, "--data", t.TempDir(), "--port", "koldun-tiny-gateway=0", "--ask", "")
-	client := openai.NewClient(option.WithBaseURL(endpoint(t, p)), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	url := endpoint(t, p)
+	client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	params := responses.ResponseNewParams{Model: "default/koldun-tiny", Input: responses.ResponseNewParamsInputUnion{OfString: openai.String(question)}}
@@ -38,6 +39,8 @@ func TestUpStoresResponses(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNoResponse(ctx, t, client, first.ID)
+	checkCompliance(t, url)
+	checkStopSequences(t, url)
 	p.interrupt(t)
 	if code := p.exit(t); code != 0 {
 		t.Errorf("exit status %d", code)

@@ -2,75 +2,19 @@ package gateway
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/gorizond/koldun/internal/gateway/openresponsestest"
 )
-
-// openResponses compiles the schema of the Open Responses specification once.
-var openResponses = sync.OnceValues(func() (*jsonschema.Compiler, error) {
-	file, err := os.Open("testdata/openresponses/openapi.json")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	doc, err := jsonschema.UnmarshalJSON(file)
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	return c, c.AddResource("openapi.json", doc)
-})
 
 // wantSchema validates a value against a schema of the specification.
 func wantSchema(t *testing.T, name, value string) {
 	t.Helper()
-	c, err := openResponses()
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema, err := c.Compile("openapi.json#/components/schemas/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(value))
-	if err != nil {
-		t.Fatalf("%q: %v", value, err)
-	}
-	if err := schema.Validate(v); err != nil {
-		t.Errorf("%s is no %s: %v", value, name, err)
+	if err := openresponsestest.Check(name, value); err != nil {
+		t.Error(err)
 	}
 }
-
-// eventSchemas are the schemas of events by type.
-var eventSchemas = sync.OnceValues(func() (map[string]string, error) {
-	b, err := os.ReadFile("testdata/openresponses/openapi.json")
-	if err != nil {
-		return nil, err
-	}
-	var doc struct {
-		Components struct {
-			Schemas map[string]struct {
-				Properties struct {
-					Type struct{ Enum []string }
-				}
-			}
-		}
-	}
-	if err := json.Unmarshal(b, &doc); err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	for name, s := range doc.Components.Schemas {
-		if strings.HasSuffix(name, "StreamingEvent") {
-			out[s.Properties.Type.Enum[0]] = name
-		}
-	}
-	return out, nil
-})
 
 // A responseEvent is an event of a streamed response.
 type responseEvent struct {
@@ -157,25 +101,15 @@ func wantEvents(t *testing.T, body string) []responseEvent {
 // wantEventData is wantEvents for events without their frames.
 func wantEventData(t *testing.T, all []string) []responseEvent {
 	t.Helper()
-	schemas, err := eventSchemas()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var events []responseEvent
 	for i, data := range all {
 		var e responseEvent
 		decode(t, data, &e)
-		if schemas[e.Type] == "" {
-			t.Fatalf("the specification has no event %s", data)
+		if err := openresponsestest.CheckEvent(data); err != nil {
+			t.Fatal(err)
 		}
-		wantSchema(t, schemas[e.Type], data)
 		if e.Sequence != i {
 			t.Errorf("event %d has the number %d", i, e.Sequence)
-		}
-		if e.Response.ID != "" {
-			var whole struct{ Response json.RawMessage }
-			decode(t, data, &whole)
-			wantSchema(t, "ResponseResource", string(whole.Response))
 		}
 		events = append(events, e)
 	}
