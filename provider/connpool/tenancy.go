@@ -45,18 +45,33 @@ func newTenancy(a operatorAccess, enqueue func()) *tenancy {
 	return &tenancy{access: a, line: newLine(a.system, enqueue), members: map[string]member{}}
 }
 
-// open returns the accounts. Errors: Invalid, those of Line.Connected.
+// open returns the accounts. The first time, it signs those with the operator's signing
+// key that an earlier one has signed. Errors: Invalid, those of Line.Connected and of
+// natsauth.Accounts.Resign.
 func (t *tenancy) open(ctx context.Context) (*natsauth.Accounts, error) {
 	b, err := t.line.Connected(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
+	known := t.accounts
+	t.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	accounts, err := natsauth.NewAccounts(b.Conn(), t.access.signing, t.access.keyring, t.access.servers)
+	if err != nil {
+		return nil, err
+	}
+	if err := accounts.Resign(ctx); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.accounts == nil {
-		t.accounts, err = natsauth.NewAccounts(b.Conn(), t.access.signing, t.access.keyring, t.access.servers)
+		t.accounts = accounts
 	}
-	return t.accounts, err
+	return t.accounts, nil
 }
 
 // join makes the account of a namespace unless it exists, and returns the provider's

@@ -27,7 +27,11 @@ type operatorScene struct {
 
 func newOperatorScene(t *testing.T) operatorScene {
 	t.Helper()
-	server := natstest.StartOperator(t)
+	return newOperatorSceneOn(t, natstest.StartOperator(t))
+}
+
+func newOperatorSceneOn(t *testing.T, server *natstest.OperatorServer) operatorScene {
+	t.Helper()
 	s := newScene(t, server.URL())
 	operator := server.OperatorSecret()
 	operator["operator.nk"] = append(operator["operator.nk"], '\n') // as an editor leaves it

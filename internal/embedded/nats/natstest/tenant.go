@@ -35,6 +35,12 @@ func StartOperator(tb testing.TB) *OperatorServer {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return StartOperatorAs(tb, authority)
+}
+
+// StartOperatorAs is StartOperator with an operator that the test has made.
+func StartOperatorAs(tb testing.TB, authority natsauth.Authority) *OperatorServer {
+	tb.Helper()
 	s := &OperatorServer{tb: tb, dir: tb.TempDir(), listen: porttest.Address(tb), authority: authority}
 	s.start()
 	tb.Cleanup(func() { s.srv.Close() })
