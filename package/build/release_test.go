@@ -174,10 +174,10 @@ func (p published) programs(t *testing.T) {
 func (p published) run(t *testing.T, program []byte, args ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, program, 0o700); err != nil { //nolint:gosec // a program to be run
+	if err := os.WriteFile(path, program, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(waittest.Context(t), path, args...).CombinedOutput() //nolint:gosec // our own program
+	out, err := exec.CommandContext(waittest.Context(t), path, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -235,7 +235,7 @@ func (p published) terraform(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"init", "-no-color"}, {"validate", "-no-color"}} {
-		cmd := exec.CommandContext(waittest.Context(t), tofu, args...) //nolint:gosec // the tool of this repository
+		cmd := exec.CommandContext(waittest.Context(t), tofu, args...)
 		cmd.Dir, cmd.Env = folder, append(os.Environ(), "TF_CLI_CONFIG_FILE="+config, "KUBECONFIG=/dev/null")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("tofu %s: %v\n%s", args[0], err, out)
