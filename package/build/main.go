@@ -19,6 +19,7 @@ import (
 // CLI is the command line.
 type CLI struct {
 	Package  PackageCmd  `cmd:"" help:"Write one Crossplane package without its program, in the format of docker save."`
+	Chart    ChartCmd    `cmd:"" help:"Write the Helm chart without digests of packages."`
 	Packages PackagesCmd `cmd:"" help:"Write all images, packages and manifests."`
 	Release  ReleaseCmd  `cmd:"" help:"Write all that a release publishes."`
 }
@@ -45,6 +46,23 @@ func (c *PackageCmd) Run() error {
 		return fmt.Errorf("cannot build package %q: %w", c.Name, err)
 	}
 	return saveImage(c.Out, i)
+}
+
+// ChartCmd writes the chart, for tests and to render manifests from it.
+type ChartCmd struct {
+	Version    string `default:"v0.0.0" help:"Version, such as v1.2.3."`
+	Crossplane bool   `default:"true" negatable:"" help:"Add the chart of Crossplane."`
+	Out        string `required:"" help:"File to write."`
+}
+
+// Run builds.
+func (c *ChartCmd) Run(ctx context.Context) error {
+	b := &build{source: source{version: c.Version}}
+	archive, err := b.chartArchive(ctx, c.Crossplane)
+	if err != nil {
+		return fmt.Errorf("cannot build the chart: %w", err)
+	}
+	return os.WriteFile(c.Out, archive, 0o644) //nolint:gosec // a file to be shared
 }
 
 // Source is what a build is made of.
@@ -92,12 +110,12 @@ func (c *ReleaseCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{b.packages, b.commandLine, b.terraform} {
+	for _, step := range []func(context.Context) error{b.packages, b.commandLine, b.terraform, b.chart} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	for _, step := range []func() error{b.chart, b.materials, b.sums} {
+	for _, step := range []func() error{b.materials, b.sums} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 // Command generate writes what follows from the Go types: the XRDs and
 // Compositions of both configuration packages, the list of reasons, the rights of
-// roles on NATS, the methods of managed resources, and Argo CD's health scripts and example.
+// roles on NATS, the methods of managed resources, the values of the chart, and Argo CD's health
+// scripts and example.
 //
 // Run it from the root of the repository: as "generate engines" before
 // controller-gen writes the CRDs, which need the names of engines, and without
@@ -9,6 +10,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -88,6 +90,11 @@ func generate(root string) (map[string][]byte, error) {
 	if files[managedFolder+"/zz_generated.managed.go"], err = managed(root); err != nil {
 		return nil, err
 	}
+	ofChart, err := chart(root)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(files, ofChart)
 	if err := argocd(root, crds, finals(why), files); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -41,8 +42,10 @@ func (c *Cluster) ConnectProvider(ctx context.Context, name string) (kubeconfig 
 }
 
 // runtimeAccount returns the name of the service account of a revision: its own, or
-// that of the runtime configuration of a matching ImageConfig.
+// that of the runtime configuration that a matching ImageConfig or the package names.
 func (c *Cluster) runtimeAccount(ctx context.Context, revision *unstructured.Unstructured) (string, error) {
+	named, _, _ := unstructured.NestedString(revision.Object, "spec", "runtimeConfigRef", "name")
+	refs := []string{named}
 	source, _, _ := unstructured.NestedString(revision.Object, "spec", "image")
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion("pkg.crossplane.io/v1beta1")
@@ -51,15 +54,16 @@ func (c *Cluster) runtimeAccount(ctx context.Context, revision *unstructured.Uns
 		return "", err
 	}
 	for _, config := range list.Items {
-		ref, found, _ := unstructured.NestedString(config.Object, "spec", "runtime", "configRef", "name")
-		if !found || !matches(config, source) {
-			continue
+		if ref, found, _ := unstructured.NestedString(config.Object, "spec", "runtime", "configRef", "name"); found && matches(config, source) {
+			refs = append(refs, ref)
 		}
+	}
+	for _, ref := range slices.Backward(refs) {
 		runtime := &unstructured.Unstructured{}
 		runtime.SetAPIVersion("pkg.crossplane.io/v1beta1")
 		runtime.SetKind("DeploymentRuntimeConfig")
 		if err := c.client.Get(ctx, client.ObjectKey{Name: ref}, runtime); err != nil {
-			return "", err
+			return "", fmt.Errorf("cannot get DeploymentRuntimeConfig %q: %w", ref, err)
 		}
 		if name, _, _ := unstructured.NestedString(runtime.Object, "spec", "serviceAccountTemplate", "metadata", "name"); name != "" {
 			return name, nil

@@ -59,6 +59,7 @@ func flavours() map[string]flavour {
 	return map[string]flavour{
 		"Namespaced": {
 			configuration: "configuration",
+			chart:         true,
 			conditions:    []string{"Established"},
 			delivery:      "pvc",
 		},

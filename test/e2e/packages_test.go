@@ -24,6 +24,7 @@ const (
 // A flavour is one of the two Configurations.
 type flavour struct {
 	configuration string   // folder of package/
+	chart         bool     // whether Helm installs it, in place of package/install.yaml
 	prefix        string   // of the names of XRDs
 	conditions    []string // of XRDs
 	manifests     []string // to apply in addition to install.yaml
@@ -41,17 +42,14 @@ func (p *suite) install(t *testing.T) {
 	if err := p.ServePackages(ctx, files); err != nil {
 		t.Fatal(err)
 	}
-	manifests := []string{strings.ReplaceAll(read(t, repository+"/package/install.yaml"), "koldun-configuration:", "koldun-"+p.configuration+":")}
-	for _, m := range append([]string{"package/single-team.yaml"}, p.manifests...) { // claims of tests use images of their own
-		manifests = append(manifests, read(t, filepath.Join(repository, m)))
-	}
-	if err := p.Apply(ctx, manifests...); err != nil {
-		t.Fatal(err)
+	if p.chart {
+		p.helm(t)("install", "--set", chartValues)
+	} else {
+		p.applyManifests(t)
 	}
 	if p.providerIdentity, err = p.ConnectProvider(ctx, providerName); err != nil {
 		t.Fatal(err)
 	}
-	const packages = "pkg.crossplane.io/v1"
 	cluster.Eventually(t, "the Function to be installed", p.holds("", packages, "Function", functionName, "Installed"))
 	p.serveFunction(t)
 	for kind, name := range map[string]string{"Configuration": "koldun", "Function": functionName, "Provider": providerName} {
@@ -65,6 +63,19 @@ func (p *suite) install(t *testing.T) {
 	}
 	// A restarted garbage collector discovers the new kinds.
 	if err := p.Controllers().Restart(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// applyManifests applies package/install.yaml with the Configuration of the flavour, and
+// what goes with it. Claims of tests use images of their own.
+func (p *suite) applyManifests(t *testing.T) {
+	t.Helper()
+	manifests := []string{strings.ReplaceAll(read(t, repository+"/package/install.yaml"), "koldun-configuration:", "koldun-"+p.configuration+":")}
+	for _, m := range append([]string{"package/single-team.yaml"}, p.manifests...) {
+		manifests = append(manifests, read(t, filepath.Join(repository, m)))
+	}
+	if err := p.Apply(t.Context(), manifests...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// withoutProvider applies install.yaml without the Provider.
-func (p *suite) withoutProvider(t *testing.T) {
+// withoutProvider applies install.yaml without the Provider, which it returns.
+func (p *suite) withoutProvider(t *testing.T) (provider string) {
 	t.Helper()
 	files, err := platform.Packages(t.Context(), repository, t.TempDir(), p.configuration)
 	if err != nil {
@@ -27,12 +27,13 @@ func (p *suite) withoutProvider(t *testing.T) {
 	if err := p.ServePackages(t.Context(), files); err != nil {
 		t.Fatal(err)
 	}
-	const configuration = "koldun-configuration:v0.0.0"
 	var manifests []string
 	for object := range strings.SplitSeq(read(t, filepath.Join(repository, "package/install.yaml")), "\n---\n") {
-		if !strings.Contains(object, "\nkind: Provider\n") {
-			manifests = append(manifests, strings.Replace(object, configuration, configuration+"\n  skipDependencyResolution: true", 1))
+		if strings.Contains(object, "\nkind: Provider\n") {
+			provider = object
+			continue
 		}
+		manifests = append(manifests, object)
 	}
 	if err := p.Apply(t.Context(), manifests...); err != nil {
 		t.Fatal(err)
@@ -42,6 +43,7 @@ func (p *suite) withoutProvider(t *testing.T) {
 	for _, plural := range []string{"workers", "ingresses"} {
 		cluster.Eventually(t, plural, p.holds("", "apiextensions.crossplane.io/v2", "CompositeResourceDefinition", plural+".koldun.gorizond.io", "Established"))
 	}
+	return provider
 }
 
 // blocking are the conditions that name what nobody can be served without.
@@ -95,7 +97,7 @@ func TestPrerequisites(t *testing.T) {
 	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: programs{
 		function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun"),
 	}}
-	p.withoutProvider(t)
+	provider := p.withoutProvider(t)
 	ns := p.Namespace(t)
 	apply := func(manifest string) {
 		t.Helper()
@@ -107,7 +109,7 @@ func TestPrerequisites(t *testing.T) {
 	apply(fmt.Sprintf(worker, "early"))
 	p.missing(t, blocking(), ns, "Worker", "early", "koldun-provider is not installed", "kubectl apply --server-side -f package/install.yaml")
 
-	if err := p.Apply(t.Context(), "apiVersion: pkg.crossplane.io/v1\nkind: Provider\nmetadata: {name: "+providerName+"}\nspec: {package: 'ghcr.io/gorizond/koldun-provider:v0.0.0'}"); err != nil {
+	if err := p.Apply(t.Context(), provider); err != nil {
 		t.Fatal(err)
 	}
 	var err error
