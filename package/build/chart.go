@@ -24,6 +24,8 @@ func partsOfChart() map[string]string {
 		"files/monitoring/podmonitor.yaml": "package/monitoring/podmonitor.yaml",
 		"files/monitoring/rules.yaml":      "package/monitoring/rules.yaml",
 		"files/monitoring/dashboards":      "package/monitoring/dashboards",
+		"files/nats":                       "package/nats",
+		"files/nats-connection.yaml":       "examples/nats/clusterproviderconfig.yaml",
 		"crds/clusterproviderconfigs.yaml": "apis/crds/koldun.m.gorizond.io_clusterproviderconfigs.yaml",
 	}
 }
@@ -117,12 +119,12 @@ func addCrossplane(ctx context.Context, content map[string][]byte, description m
 	return err
 }
 
-// walk visits the files of a folder, or the only file, with their names below to. It is an
-// error if there are none.
+// walk visits the files of a folder, or the only file, with their names below to, but no
+// tests and no kustomizations. It is an error if there are none.
 func walk(from, to string, visit func(file, name string) error) error {
 	none := fmt.Errorf("cannot find files in %q", from)
 	err := filepath.WalkDir(from, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || d.IsDir() || filepath.Ext(file) == ".go" || d.Name() == "kustomization.yaml" {
 			return err
 		}
 		rel, err := filepath.Rel(from, file)

@@ -50,6 +50,7 @@ func TestChartRefusesWrongValues(t *testing.T) {
 		"platform.claims[0].image=a":                             "image",
 		"crossplane.install=perhaps":                             "install",
 		"platform.singleTeam=true,platform.claims[0].images={a}": "remove platform.claims",
+		"nats.install=true,connection.nats.url=nats://a:4222":    "remove one of them",
 	} {
 		t.Run(set, func(t *testing.T) {
 			if _, err := template("--set", set); err == nil || !strings.Contains(err.Error(), want) {
@@ -98,6 +99,7 @@ func TestChartIsAccepted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.NamespaceCalled(t, "nats")
 	const bare = "crossplane.install=false"
 	digest := "sha256:" + strings.Repeat("ab", 32)
 	for name, tc := range map[string]struct {
@@ -117,8 +119,11 @@ func TestChartIsAccepted(t *testing.T) {
 		"NoLimits":  {bare + ",provider.resources.limits=null", []string{"koldun-provider"}, []string{"GOMEMLIMIT"}},
 		"Connection": {bare + ",connection.nats.url=nats://nats.messaging.svc:4222,connection.nats.operator.secretRef.name=operator,connection.nats.operator.servers=3,connection.s3.endpoint=http://s3.storage.svc:9000,connection.s3.secretRef.name=store,connection.s3.secretRef.namespace=storage,connection.s3.sts.lifetime=2h,connection.allowedNamespaces.names={team-a}",
 			[]string{`"operator":{"secretRef":{"name":"operator","namespace":"crossplane-system"},"servers":3}`, `"secretRef":{"name":"store","namespace":"storage"}`, `"names":\["team-a"\]`}, []string{"EnvironmentConfig"}},
-		"SingleTeam": {bare + ",platform.singleTeam=true,connection.nats.url=nats://nats:4222", []string{`"everything":true`, `"allowedNamespaces":{"names":\["\*"\]}`}, nil},
-		"Rules":      {bare + ",platform.claims[0].images={ghcr.io/acme},platform.claims[0].namespaces={research}", []string{`"claims":\[{"images":\["ghcr.io/acme"\],"namespaces":\["research"\]}\]`}, nil},
+		"NATS": {bare + ",nats.install=true,nats.storageClass=fast,packages.registry=registry.example.org/koldun", []string{`"kind":"StatefulSet".*"replicas":3`, `"storageClassName":"fast"`,
+			`"connections":500,"diskBytes":4294967296`, `"servers":3`, `"secretRef":{"name":"nats-client","namespace":"nats"}`, `"image":"registry.example.org/koldun/koldun:v0.0.0"`, `"name":"nats-bootstrap-0-0-0"`, `podAntiAffinity`}, []string{"Kustomization"}},
+		"NATSOnOneNode": {bare + ",nats.install=true,nats.spread=false", []string{`"kind":"StatefulSet"`}, []string{"podAntiAffinity", "storageClassName"}},
+		"SingleTeam":    {bare + ",platform.singleTeam=true,connection.nats.url=nats://nats:4222", []string{`"everything":true`, `"allowedNamespaces":{"names":\["\*"\]}`}, nil},
+		"Rules":         {bare + ",platform.claims[0].images={ghcr.io/acme},platform.claims[0].namespaces={research}", []string{`"claims":\[{"images":\["ghcr.io/acme"\],"namespaces":\["research"\]}\]`}, nil},
 		"Monitored": {bare + ",monitoring.podMonitor=always,monitoring.rules=always,monitoring.dashboards=always,monitoring.labels.release=prometheus",
 			[]string{`"kind":"PodMonitor"`, `{{ \$labels.namespace }}`, `"release":"prometheus"`, `"grafana_dashboard":"1"`, `koldun-dashboard-queue`}, nil},
 		"TaggedImage": {bare + ",image.tag=v9.9.9,image.repository=registry.example.org/koldun", []string{`"value":"registry.example.org/koldun:v9.9.9"`}, nil},

@@ -3,6 +3,9 @@
 {{- if and .Values.platform.singleTeam .Values.platform.claims }}
 {{- fail "platform.singleTeam allows claims everything: remove platform.claims, or set platform.singleTeam=false" }}
 {{- end }}
+{{- if and .Values.nats.install (.Values.connection.nats | default dict).url }}
+{{- fail "nats.install brings servers, and connection.nats.url names others: remove one of them" }}
+{{- end }}
 {{- /* Without a cluster, as in helm template, there are no namespaces. */ -}}
 {{- if lookup "v1" "Namespace" "" "kube-system" }}
 {{- $role := lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" "crossplane" }}

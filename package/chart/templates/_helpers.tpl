@@ -33,6 +33,12 @@ app.kubernetes.io/name: koldun
 {{- printf "%s:%s" .repository (.tag | default .root.Chart.AppVersion) }}{{ with $digest }}@{{ . }}{{ end -}}
 {{- end }}
 
+{{/* The image of pods that claims start. */}}
+{{- define "koldun.podImage" -}}
+{{- $i := .Values.image -}}
+{{- include "koldun.image" (dict "root" . "name" "koldun" "repository" ($i.repository | default (printf "%s/koldun" .Values.packages.registry)) "tag" ($i.tag | default .Values.packages.tag) "digest" $i.digest) -}}
+{{- end }}
+
 {{/* The package NAME, as KEY of .Values.packages has it: (dict "root" $ "name" NAME "key" KEY). */}}
 {{- define "koldun.package" -}}
 {{- $p := .root.Values.packages -}}
