@@ -115,6 +115,7 @@ func TestUpServesTheOpenAIClient(t *testing.T) {
 	checkLogprobs(ctx, t, client)
 	checkForms(ctx, t, client)
 	checkToolLoop(ctx, t, client)
+	checkOwnCall(ctx, t, client)
 	checkEmbeddings(ctx, t, client)
 	checkNothingStored(ctx, t, client)
 	// An answer arrives in several pieces: the first at once, and what follows soon after it

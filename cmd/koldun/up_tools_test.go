@@ -3,6 +3,7 @@ package main_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/openai/openai-go/v3"
@@ -56,5 +57,32 @@ func checkToolLoop(ctx context.Context, t *testing.T, client openai.Client) {
 	}
 	if c := last.Choices[0]; c.Message.Content == "" || len(c.Message.ToolCalls) != 0 || c.FinishReason == "tool_calls" {
 		t.Errorf("the last answer is %s", last.RawJSON())
+	}
+}
+
+// checkOwnCall has the tiny model choose a tool by itself, and say what it got.
+func checkOwnCall(ctx context.Context, t *testing.T, client openai.Client) {
+	t.Helper()
+	params := openai.ChatCompletionNewParams{
+		Model: "default/koldun-tiny", MaxTokens: openai.Int(100), Temperature: openai.Float(0),
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is the weather in Paris?")},
+		Tools: []openai.ChatCompletionToolUnionParam{openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{
+			Name: "get_weather", Parameters: openai.FunctionParameters{"type": "object", "properties": map[string]any{"city": map[string]any{"type": "string"}}, "required": []string{"city"}},
+		})},
+	}
+	answer, err := client.Chat.Completions.New(ctx, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := answer.Choices[0].Message.ToolCalls
+	if len(calls) != 1 || calls[0].Function.Name != "get_weather" || calls[0].Function.Arguments != `{"city": "Paris"}` {
+		t.Fatalf("the answer is %s", answer.RawJSON())
+	}
+	params.Messages = append(params.Messages, answer.Choices[0].Message.ToParam(), openai.ToolMessage(`{"temperature": 21, "sky": "sunny"}`, calls[0].ID))
+	if answer, err = client.Chat.Completions.New(ctx, params); err != nil {
+		t.Fatal(err)
+	}
+	if text := answer.Choices[0].Message.Content; !strings.Contains(text, "temperature 21, sky sunny") {
+		t.Errorf("the last answer is %s", answer.RawJSON())
 	}
 }
