@@ -1,0 +1,108 @@
+package hostile_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/test/history"
+)
+
+// A hazard is something that one tenant could do to another.
+type hazard struct {
+	// attacks are those of this package that try it.
+	attacks []string
+	// tests of other packages try what needs no second namespace, as "FOLDER TEST".
+	tests []string
+}
+
+// hazards lists what the reviews of Koldun found that tenants could do to each other.
+func hazards() map[string]hazard {
+	return map[string]hazard{
+		"A claim author gets the platform's logins": {
+			attacks: []string{"StreamOfPlatform", "BucketOfPlatform", "TokensOfPlatform", "GrantsItself", "AllowsItself", "LabelsItself", "GatewayImage", "DispatcherImage", "EngineImage", "ReadsSecretOfOthers", "ConfigWithSecretOfHome"},
+			tests:   []string{"provider/connpool TestNamespacesMayUse", "functions/platform TestImages", "functions/platform TestRules"},
+		},
+		"A Root, Dllama or Session joins another namespace's pool":  {attacks: []string{"JoinsPool", "ServesForeignModel", "LearnsWhetherExists"}},
+		"A gateway serves models and tokens of other namespaces":    {attacks: []string{"Anonymous", "AnonymousListing", "ForeignToken", "ForeignListing", "ModelOfOthers", "ArgNamespace", "ArgNamespaces"}, tests: []string{"internal/gateway TestLimitsOfCaller"}},
+		"A hub poisons the folder of a public model":                {attacks: []string{"HubOfItsOwn", "HubNamedLikeAnother", "HubInThePath", "Overwrites", "WritesFolder"}, tests: []string{"internal/external/modelartifact TestFilesOfAnotherSourceDoNotCount", "provider/connpool TestOwnHubNeedsOwnStore"}},
+		"A claim mounts static volumes with foreign credentials":    {tests: []string{"functions/platform TestRules", "functions/router TestRefusedKeepsWhatRuns"}},
+		"A token starves all others":                                {tests: []string{"test/serving TestFloodStarvesNoTenant", "internal/gateway TestQueueLimits", "internal/dispatch/policy TestFairnessCountsTokens"}},
+		"Accepted requests are lost with the tail of the stream":    {tests: []string{"internal/dispatch TestTailOfTheStreamIsLost"}},
+		"Bodies fill the gateway's memory":                          {attacks: []string{"LargeBody", "DeepBody", "ManyMessagesNoEnd"}, tests: []string{"internal/gateway TestBodiesShareMemory", "internal/gateway TestLargeBodiesAreRefused"}},
+		"The provider reads private addresses, or signs for claims": {attacks: []string{"ReadsMetadataService", "ReadsLoopback", "ReadsPrivateNetwork", "ReadsByRedirect", "HubOnAnotherPort"}, tests: []string{"provider/connpool TestIdentityOfThePod"}},
+		"A hub fills the provider's memory":                         {tests: []string{"internal/hub TestHostileListing", "internal/manifest TestBounds"}},
+		"Tokens go to hubs that claims name":                        {attacks: []string{"TokenOfForeignSecret", "TokenSecretElsewhere"}, tests: []string{"cmd/koldun TestTokenGoesToItsHubOnly", "internal/hub TestTokenIsWithheld"}},
+		"A namespace changes shared streams":                        {attacks: []string{"EmptiesRequests", "LetsNobodyQueue", "ExpiresTokens", "ExpiresModelsByQueue"}, tests: []string{"internal/external/queue TestNoNamespaceHarmsTheSharedQueue"}},
+		"Managed resources change what others own": {
+			attacks: []string{"EmptiesStream", "ExpiresStream", "TakesSubjects", "ExpiresKeys", "ShrinksKeys", "DestroysBucket", "PublishesBucket", "OwnsBucketByTag", "WritesModel", "WritesMember", "WritesToken", "WritesTokens", "ConsumesStream", "ConsumesRequests", "ConsumesTokens"},
+			tests:   []string{"internal/external/consumer TestConsumersOnForeignStreams"},
+		},
+		"Terraform keeps secrets in state or plan":     {tests: []string{"terraform-provider/acceptance TestPlansAndStateHoldNoSecrets", "terraform-provider/acceptance TestSecretsOfClaimsAreRefused"}},
+		"A record that cannot be read keeps a token":   {tests: []string{"internal/bus TestWatchFailsClosed", "test/serving TestLeakedCredentialsAreRevoked"}},
+		"A web page reaches the gateway by its name":   {attacks: []string{"OtherHost"}, tests: []string{"internal/httpserver TestAllowHosts"}},
+		"Pods of strangers reach pods, or are reached": {tests: []string{"functions/router TestPoliciesFence", "functions/router TestPoliciesCanBeSwitchedOff"}},
+		"A process exceeds its role in the account": {attacks: []string{
+			"RunnerReadsToken", "RunnerMakesConsumer", "RunnerImpersonatesRunner", "RunnerHearsRequests", "GatewayWritesToken", "GatewayReadsPrompts", "GatewayForgesFrames",
+			"JobEmptiesBucket", "JobWritesProgressOfOthers", "DispatcherReadsTokens", "ProviderQueuesRequest", "OperatorWritesToken",
+		}},
+		"A user of one namespace acts in the account of another": {attacks: []string{"MakesProviderUser", "MakesUserOfAll", "MakesUserElsewhere", "ChangesAccount"}, tests: []string{"internal/natsauth TestRevokedUsers"}},
+		"Credentials of pods reach folders of other namespaces": {
+			attacks: []string{"Reads", "ReadsByDots", "ReadsSibling", "OverwritesByDots", "FillsSharedCache", "ListsFolder", "ListsAll", "Copies", "Deletes", "Uploads", "ReadsFolder", "ReadsFolderBeside", "ReadsWholeBucket", "WritesSharedFolder", "WritesOtherBucket", "ListsFilesOfOthers", "RecordsFilesOfOthers"},
+			tests:   []string{"internal/external/bucket TestCredentialsOfAModel", "internal/external/bucket TestFolderOfTheNamespace", "provider/connpool TestFoldersOfNamespaces"},
+		},
+		"Claims load models that the platform does not allow": {attacks: []string{"OrganisationNotInIt", "OrganisationBeginsSo", "RepositoryOfOthers"}, tests: []string{"provider/connpool TestAllowedHubs", "provider/connpool TestPlatformAllowsHubs"}},
+	}
+}
+
+// catalogue returns the names of all attacks of this package.
+func catalogue() []string {
+	return slices.Concat(
+		slices.Collect(maps.Keys(managedAttacks())), slices.Collect(maps.Keys(claimAttacks())), slices.Collect(maps.Keys(storeAttacks())),
+		slices.Collect(maps.Keys((&target{caller: history.NewTenant("any")}).httpAttacks(""))), slices.Collect(maps.Keys(attacks())),
+	)
+}
+
+// TestEveryHazardIsTried holds that the attacks and tests of each hazard exist, and that
+// there are enough attacks.
+func TestEveryHazardIsTried(t *testing.T) {
+	t.Parallel()
+	all := catalogue()
+	if len(all) < 40 {
+		t.Errorf("there are %d attacks", len(all))
+	}
+	for name, h := range hazards() {
+		if len(h.attacks)+len(h.tests) == 0 {
+			t.Errorf("%s: nothing tries it", name)
+		}
+		for _, attack := range h.attacks {
+			if !slices.Contains(all, attack) {
+				t.Errorf("%s: there is no attack %s", name, attack)
+			}
+		}
+		for _, test := range h.tests {
+			if folder, function, _ := strings.Cut(test, " "); !declared(t, filepath.Join("..", "..", folder), function) {
+				t.Errorf("%s: %s has no test %s", name, folder, function)
+			}
+		}
+	}
+}
+
+// declared reports whether the tests of a folder have a function.
+func declared(t *testing.T, folder, function string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(text), "\nfunc "+function+"(t *testing.T)")
+	})
+}
