@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,7 +36,7 @@ metadata:
 spec:
   crossplane: {version: ">=v2.4.0"}
   dependsOn:
-    - {apiVersion: pkg.crossplane.io/v1, kind: Function, package: packages.example.org/tests/notes-function, version: ">=v1.0.0"}
+    - {apiVersion: pkg.crossplane.io/v1, kind: Function, package: packages.example.org/tests/notes-function, version: "%s"}
 ---
 apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
@@ -93,25 +94,31 @@ func (notes) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1
 	return rsp, nil
 }
 
-// Installing one Configuration by its name installs its dependencies.
+// Installing one Configuration by its digest installs its dependencies, which it names by
+// theirs, as releases do.
 func TestConfigurationIsInstalledFromPackages(t *testing.T) {
 	c := shared.Cluster(t)
 	ctx := t.Context()
 	dir := t.TempDir()
 	files := map[string]string{}
-	for ref, yaml := range map[string]string{
-		"packages.example.org/tests/notes:v1.0.0":          configurationPackage,
-		"packages.example.org/tests/notes-function:v1.2.0": functionPackage,
-	} {
+	build := func(ref, yaml string) (digest string) {
+		t.Helper()
 		files[ref] = filepath.Join(dir, filepath.Base(ref))
 		if err := os.WriteFile(files[ref], testpackage.Build(yaml), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		digest, err := cluster.PackageDigest(files[ref])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return digest
 	}
+	dependency := build("packages.example.org/tests/notes-function:v1.2.0", functionPackage)
+	digest := build("packages.example.org/tests/notes:v1.0.0", fmt.Sprintf(configurationPackage, dependency))
 	if err := c.ServePackages(ctx, files); err != nil {
 		t.Fatal(err)
 	}
-	err := c.Apply(ctx, `{apiVersion: pkg.crossplane.io/v1, kind: Configuration, metadata: {name: notes}, spec: {package: "packages.example.org/tests/notes:v1.0.0"}}`)
+	err := c.Apply(ctx, fmt.Sprintf(`{apiVersion: pkg.crossplane.io/v1, kind: Configuration, metadata: {name: notes}, spec: {package: "packages.example.org/tests/notes:v1.0.0@%s"}}`, digest))
 	if err != nil {
 		t.Fatal(err)
 	}
