@@ -31,7 +31,8 @@ type Accounts struct {
 }
 
 // NewAccounts returns Accounts that it signs with a signing key of the servers' operator
-// and asks them as a user of the system account. servers have to answer each request.
+// and asks them as a user of the system account. Most of the given number of servers have
+// to answer each request, and all of them to remove an account.
 // Errors: Invalid (seed, keyring).
 func NewAccounts(nc *nats.Conn, signing Seed, keyring Keyring, servers int) (*Accounts, error) {
 	by, err := operatorSigner(signing)
@@ -158,11 +159,11 @@ func (a *Accounts) claims(ctx context.Context, account string) (*jwt.AccountClai
 // put signs the claims, gives them to the servers, and reads them back. The servers
 // confirm claims of any operator, and then refuse all users of the account.
 func (a *Accounts) put(ctx context.Context, claims *jwt.AccountClaims) error {
-	trusted, err := a.trust(ctx)
+	trusted, err := a.trusts(ctx, a.signing.public)
 	if err != nil {
 		return err
 	}
-	if trusted[a.signing.public] < a.servers {
+	if !trusted {
 		return fault.Errorf(fault.Invalid, "cannot sign NATS account %q: the operator of the servers does not list the signing key %s. "+
 			"Use the seed of a signing key of their operator", claims.Name, a.signing.public)
 	}

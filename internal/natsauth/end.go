@@ -49,7 +49,7 @@ func (a *Accounts) Remove(ctx context.Context, namespace string, purge bool) err
 	defer a.change.Unlock()
 	have, err := a.claims(ctx, account.ID)
 	if fault.Is(err, fault.NotFound) {
-		return nil
+		return a.gone(ctx, namespace, account.ID)
 	}
 	if err != nil {
 		return err
@@ -68,9 +68,14 @@ func (a *Accounts) Remove(ctx context.Context, namespace string, purge bool) err
 	if err := a.remove(ctx, account.ID); err != nil {
 		return fault.Errorf(fault.KindOf(err), "cannot delete the NATS account of namespace %q: %w", namespace, err)
 	}
-	listed, err := a.list(ctx)
-	if err == nil && listed[account.ID] > 0 {
-		return fault.Errorf(fault.Transient, "cannot delete the NATS account of namespace %q: %d servers still have it", namespace, listed[account.ID])
+	return a.gone(ctx, namespace, account.ID)
+}
+
+// gone checks that no server has an account.
+func (a *Accounts) gone(ctx context.Context, namespace, account string) error {
+	listed, err := a.all().list(ctx)
+	if err == nil && listed[account] > 0 {
+		return fault.Errorf(fault.Transient, "cannot delete the NATS account of namespace %q: %d servers still have it", namespace, listed[account])
 	}
 	return err
 }
@@ -111,5 +116,5 @@ func (a *Accounts) remove(ctx context.Context, account string) error {
 	if err != nil {
 		return fault.As(fault.Internal, err)
 	}
-	return a.confirm(ctx, "$SYS.REQ.CLAIMS.DELETE", []byte(text))
+	return a.all().confirm(ctx, "$SYS.REQ.CLAIMS.DELETE", []byte(text))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -11,17 +12,32 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A resolver asks the servers of a system, each of which keeps the accounts.
+// straggle is how long the rest of the servers has to answer when enough have.
+const straggle = 500 * time.Millisecond
+
+// A resolver asks the servers of a system, each of which keeps the accounts. A majority
+// has to answer: so a change is known to some server of every later majority, and a
+// server that was away gets it from the others.
 type resolver struct {
 	nc      *nats.Conn
-	servers int // that have to answer
+	servers int
+	every   bool // all servers have to answer
 }
 
-// ask returns the answers of all servers to a request. Errors: Transient if one is
-// missing, Denied.
+// all asks for what has to hold on each server: one that was away brings a deleted
+// account back.
+func (r resolver) all() resolver {
+	r.every = true
+	return r
+}
+
+func (r resolver) enough(answers int) bool {
+	return answers >= r.servers || !r.every && answers > r.servers/2
+}
+
+// ask returns the answers of the servers to a request. Errors: Transient if too few
+// answer, Denied.
 func (r resolver) ask(ctx context.Context, subject string, body []byte) ([][]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
-	defer cancel()
 	inbox := r.nc.NewInbox()
 	sub, err := r.nc.SubscribeSync(inbox)
 	if err != nil {
@@ -32,23 +48,35 @@ func (r resolver) ask(ctx context.Context, subject string, body []byte) ([][]byt
 		return nil, fault.Errorf(fault.Transient, "cannot ask the NATS servers: %w", err)
 	}
 	var out [][]byte
-	for len(out) < r.servers {
-		m, err := sub.NextMsgWithContext(ctx)
+	for asked := time.Now(); len(out) < r.servers; {
+		within := pushTimeout - time.Since(asked)
+		if r.enough(len(out)) {
+			within = straggle
+		}
+		m, err := next(ctx, sub, within)
 		switch {
 		case err == nil && m.Header.Get("Status") != "503":
 			out = append(out, m.Data)
 			continue
+		case r.enough(len(out)):
+			return out, nil
 		case err == nil:
 			err = errors.New("no server has a resolver of accounts (resolver: full)")
 		case errors.Is(err, context.DeadlineExceeded):
-			err = errors.New("no answer: are all servers up, and may the user of the system account publish on this subject?")
+			err = errors.New("no answer: are the servers up, and may the user of the system account publish on this subject?")
 		}
 		return nil, fault.Errorf(fault.Transient, "cannot ask the NATS servers on %q: %d of %d have answered: %w", subject, len(out), r.servers, err)
 	}
 	return out, nil
 }
 
-// confirm sends a request that every server has to confirm. Errors: Invalid with the
+func next(ctx context.Context, sub *nats.Subscription, within time.Duration) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	return sub.NextMsgWithContext(ctx)
+}
+
+// confirm sends a request that the servers have to confirm. Errors: Invalid with the
 // reason of a server that refuses it; those of ask.
 func (r resolver) confirm(ctx context.Context, subject string, body []byte) error {
 	answers, err := r.ask(ctx, subject, body)
@@ -111,13 +139,13 @@ func (r resolver) find(ctx context.Context, account string) (string, error) {
 	return newest, nil
 }
 
-// trust returns the keys whose signature every server accepts for accounts.
-func (r resolver) trust(ctx context.Context) (map[string]int, error) {
+// trusts reports whether all servers that answer accept a key's signature for accounts.
+func (r resolver) trusts(ctx context.Context, signer string) (bool, error) {
 	answers, err := r.ask(ctx, "$SYS.REQ.SERVER.PING.VARZ", nil)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	out := map[string]int{}
+	known := 0
 	for _, answer := range answers {
 		var said struct {
 			Data struct {
@@ -130,15 +158,16 @@ func (r resolver) trust(ctx context.Context) (map[string]int, error) {
 			} `json:"data"`
 		}
 		if err := json.Unmarshal(answer, &said); err != nil {
-			return nil, fault.Errorf(fault.Corrupt, "cannot read the operators of a NATS server: %w", err)
+			return false, fault.Errorf(fault.Corrupt, "cannot read the operators of a NATS server: %w", err)
 		}
 		for _, o := range said.Data.Operators {
-			for _, key := range append(o.Nats.Keys, o.Subject) {
-				out[key]++
+			if slices.Contains(append(o.Nats.Keys, o.Subject), signer) {
+				known++
+				break
 			}
 		}
 	}
-	return out, nil
+	return known == len(answers), nil
 }
 
 // disk returns the bytes that accounts of a single server may reserve together, 0 if it

@@ -71,7 +71,7 @@ type NATSOperator struct {
 	// gets another account).
 	SecretRef CredentialsReference `json:"secretRef"`
 
-	// Number of NATS servers. Each of them has to confirm a change of an account. Defaults to 1.
+	// Number of NATS servers. Most of them have to confirm a change of an account, and all its deletion. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=99
