@@ -72,7 +72,7 @@ func TestResources(t *testing.T) {
 	if got := managed.Lasting("kv"); got.LimitMarkerTTL != nil || got.Bucket != "kv" {
 		t.Errorf("a lasting bucket is %+v", got)
 	}
-	q := managed.Queue(nil, "ns", "n", "s", v1alpha1.QueueParameters{KeyValues: managed.KeyValues()})
+	q := managed.Queue(nil, "ns", "n", "s", v1alpha1.QueueParameters{KeyValues: managed.KeyValues(0)})
 	if q.Kind != v1alpha1.KindQueue || len(q.Spec.ForProvider.KeyValues) != len(names.Buckets()) {
 		t.Errorf("the Queue is %+v", q)
 	}
@@ -82,7 +82,7 @@ func TestResources(t *testing.T) {
 // buckets that announce it.
 func TestKeyValues(t *testing.T) {
 	expires := map[bool]int{}
-	for i, g := range managed.KeyValues() {
+	for i, g := range managed.KeyValues(0) {
 		b := names.Buckets()[i]
 		if g.Bucket != b.Name || (g.LimitMarkerTTL != nil) != (b.Markers > 0) {
 			t.Errorf("bucket %q is %+v", b.Name, g)

@@ -112,15 +112,17 @@ func Responses(maxBytes int64) v1alpha1.KeyValueParameters {
 	return p
 }
 
-// KeyValues describes the key-value buckets of every queue.
-func KeyValues() []v1alpha1.KeyValueParameters {
+// KeyValues describes the key-value buckets of every queue. With 0 replicas an existing
+// bucket keeps its number, and a new one has one.
+func KeyValues(replicas int32) []v1alpha1.KeyValueParameters {
 	var out []v1alpha1.KeyValueParameters
 	for _, b := range names.Buckets() {
+		p := Lasting(b.Name)
 		if b.Markers > 0 {
-			out = append(out, Expiring(b.Name))
-		} else {
-			out = append(out, Lasting(b.Name))
+			p = Expiring(b.Name)
 		}
+		p.Replicas = replicas
+		out = append(out, p)
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 // Buckets and streams are shared: a description without replicas leaves their
 // number alone.
 func TestReplicasAreLeftAlone(t *testing.T) {
-	for _, b := range managed.KeyValues() {
+	for _, b := range managed.KeyValues(0) {
 		if b.Replicas != 0 {
 			t.Errorf("bucket %q has %d replicas, want 0", b.Bucket, b.Replicas)
 		}

@@ -48,9 +48,11 @@ func (q Queue) Compose(c *compose.Call) (pending managed.Pending, err error) {
 	if q.Spec != nil {
 		replicas = q.Spec.Replicas
 	}
-	buckets := managed.KeyValues()
+	buckets := managed.KeyValues(replicas)
 	if q.Responses != nil {
-		buckets = append(buckets, managed.Responses(ResponsesBytes(*q.Responses)))
+		responses := managed.Responses(ResponsesBytes(*q.Responses))
+		responses.Replicas = replicas
+		buckets = append(buckets, responses)
 	}
 	return managed.Await(c, map[string]any{Resource: managed.Queue(q.Via, q.Namespace, q.Name, q.Secret, v1alpha1.QueueParameters{
 		Streams:   managed.Streams(q.maxBytes(), replicas),

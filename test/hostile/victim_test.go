@@ -121,7 +121,7 @@ func newTarget(t *testing.T, w *world) *target {
 // queueOf returns the streams and buckets of a namespace.
 func queueOf(namespace, name, config string) *v1alpha1.Queue {
 	return managed.Queue(&v1.ProviderConfigReference{Kind: v1alpha1.KindClusterProviderConfig, Name: config}, namespace, name, "",
-		v1alpha1.QueueParameters{Streams: managed.Streams(0, 0), KeyValues: managed.KeyValues()})
+		v1alpha1.QueueParameters{Streams: managed.Streams(0, 0), KeyValues: managed.KeyValues(0)})
 }
 
 // unstructuredOf converts an object.

@@ -31,7 +31,7 @@ type Spec struct {
 	Placement      *stream.Placement  `json:"placement,omitempty"`    // absent: unchanged
 
 	Owner external.Owner `json:"-"`
-	// raised says that the spec does not lower the size of the bucket.
+	// raised says that the spec lowers neither the size nor the replicas of the bucket.
 	raised bool
 }
 
@@ -47,7 +47,7 @@ func (s Spec) may(metadata map[string]string) error {
 }
 
 // usual reports whether the spec is the default of one of Koldun's own buckets, or such
-// a one with a size that is not lower than that of the bucket.
+// a one with a size and replicas that are not lower than those of the bucket.
 func (s Spec) usual() bool {
 	b, ok := bus.Bucket(s.Bucket)
 	var markers time.Duration
@@ -56,7 +56,7 @@ func (s Spec) usual() bool {
 	}
 	want := Spec{Bucket: s.Bucket, LimitMarkerTTL: s.LimitMarkerTTL, Owner: s.Owner, raised: s.raised}
 	if s.raised {
-		want.MaxBytes = s.MaxBytes
+		want.MaxBytes, want.Replicas = s.MaxBytes, s.Replicas
 	}
 	return ok && b.Markers == markers && reflect.DeepEqual(s, want)
 }
@@ -124,18 +124,24 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 // Update changes the bucket in place.
 func (c *Client) Update(ctx context.Context, s Spec) error { return c.Create(ctx, s) }
 
-// Raised returns the spec with the size of the existing bucket if that is greater, or
-// none: several queues share a bucket, and none of them may make it too small for the
-// others. A spec without a size is unchanged.
+// Raised returns the spec with the size and replicas of the existing bucket if those are
+// greater, or none: several queues share a bucket, and none of them may make it too small
+// for the others or take a copy away. What the spec leaves out is unchanged.
 func (c *Client) Raised(ctx context.Context, s Spec) (Spec, error) {
-	if s.MaxBytes == 0 {
+	if s.MaxBytes == 0 && s.Replicas == 0 {
 		return s, nil
 	}
 	have, _, err := c.bus.CompareKV(ctx, s.bus())
 	if err != nil || have == nil {
 		return s, err
 	}
-	s.MaxBytes, s.raised = stream.RaisedLimit(s.MaxBytes, have.Config.MaxBytes), true
+	if s.MaxBytes > 0 {
+		s.MaxBytes = stream.RaisedLimit(s.MaxBytes, have.Config.MaxBytes)
+	}
+	if s.Replicas > 0 {
+		s.Replicas = max(s.Replicas, have.Config.Replicas)
+	}
+	s.raised = true
 	return s, nil
 }
 

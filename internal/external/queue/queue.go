@@ -28,8 +28,8 @@ type Status struct {
 type Part[S, O any] interface {
 	external.Client[S, O]
 	external.Viewer[S]
-	// Raised returns a spec that does not lower the size of an existing part, nor any
-	// other limit of a stream.
+	// Raised returns a spec that does not lower the size or replicas of an existing part,
+	// nor any other limit of a stream.
 	Raised(ctx context.Context, s S) (S, error)
 }
 

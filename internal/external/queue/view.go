@@ -28,6 +28,7 @@ func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, 
 			return Spec{}, err
 		}
 		seen.MaxBytes = satisfying(p.MaxBytes, seen.MaxBytes)
+		seen.Replicas = satisfying(p.Replicas, seen.Replicas)
 		out.KeyValues = append(out.KeyValues, seen)
 	}
 	return out, nil
