@@ -20,14 +20,30 @@ import (
 	"github.com/gorizond/koldun/test/history"
 )
 
+// syncAlways has a server sync each write to disk.
+const syncAlways = "always"
+
+// syncs is when the servers of a cluster sync, for roleMember.
+func (p plan) syncs() string {
+	if p.sync {
+		return syncAlways
+	}
+	return p.syncEvery.String()
+}
+
 // roleMember runs one server of a NATS cluster.
-func roleMember(dir, name, listen, cluster, routes string) {
+func roleMember(dir, name, listen, cluster, routes, sync string) {
 	client, peer := mustURL("nats://"+listen), mustURL("nats://"+cluster)
 	opts := &server.Options{
 		ServerName: name, Host: "127.0.0.1",
 		JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true,
 		Cluster: server.ClusterOpts{Name: "test", Host: "127.0.0.1"},
 		Routes:  server.RoutesFromStr(routes),
+
+		SyncAlways: sync == syncAlways,
+	}
+	if every, err := time.ParseDuration(sync); err == nil {
+		opts.SyncInterval = every
 	}
 	_, _ = fmt.Sscan(client.Port(), &opts.Port)
 	_, _ = fmt.Sscan(peer.Port(), &opts.Cluster.Port)
@@ -55,7 +71,7 @@ func mustURL(s string) *url.URL {
 }
 
 // cluster starts three NATS servers, and gives all streams three replicas.
-func (s *stack) cluster() map[string]*process {
+func (s *stack) cluster(p plan) map[string]*process {
 	var clients, peers []string
 	for range 3 {
 		clients, peers = append(clients, address(s.tb)), append(peers, address(s.tb))
@@ -64,7 +80,7 @@ func (s *stack) cluster() map[string]*process {
 	for i := range 3 {
 		name := fmt.Sprintf("n%d", i)
 		routes := "nats://" + strings.Join(peers, ",nats://")
-		members[name] = s.process("nats-"+name, s.authorityEnv(), os.Args[0], "role-member", s.dir+"/"+name, name, clients[i], peers[i], routes)
+		members[name] = s.process("nats-"+name, s.authorityEnv(), os.Args[0], "role-member", s.dir+"/"+name, name, clients[i], peers[i], routes, p.syncs())
 	}
 	s.natsURL = "nats://" + strings.Join(clients, ",nats://")
 	s.makeAccount()

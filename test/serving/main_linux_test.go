@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 			roleNATS(os.Args[2], os.Args[3], os.Args[4] == "sync")
 			return
 		case "role-member":
-			roleMember(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6])
+			roleMember(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6], os.Args[7])
 			return
 		case "role-relay":
 			roleRelay(os.Args[2], os.Args[3], os.Args[4:])

@@ -30,6 +30,7 @@ type plan struct {
 	gateways, dispatchers, runners int
 	slots                          int              // of each runner; 0 is 1
 	sync                           bool             // NATS syncs each write to disk
+	syncEvery                      time.Duration    // servers of a cluster sync after it; 0: as by default
 	cluster                        bool             // three NATS servers
 	runnerArgs                     []string         // additional arguments of koldun llm
 	groupArgs                      []string         // arguments of the runners in turn that describe their groups
@@ -73,7 +74,7 @@ func newStack(tb testing.TB, p plan) *stack {
 	tb.Helper()
 	s := &stack{tb: tb, dir: tb.TempDir(), bin: koldun(tb)}
 	if p.cluster {
-		s.members = s.cluster()
+		s.members = s.cluster(p)
 	} else {
 		s.server(p)
 	}
