@@ -202,7 +202,7 @@ func TestServerIsAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := completion.Body("ns/m")
+	body, err := completion.Body("ns/m", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

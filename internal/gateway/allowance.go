@@ -26,10 +26,10 @@ func newAllowance(l registry.Limits, t *totals, now time.Time) *allowance {
 	}
 }
 
-// use counts an admitted request.
-func (a *allowance) use(prompt int64) {
-	a.requests.used++
-	a.tokens.used += prompt
+// use counts admitted requests, each with its prompt.
+func (a *allowance) use(n, prompt int64) {
+	a.requests.used += n
+	a.tokens.used += n * prompt
 	a.requests.reset, a.tokens.reset = time.Minute, time.Minute
 }
 

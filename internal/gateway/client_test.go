@@ -121,14 +121,14 @@ func TestOfficialClient(t *testing.T) {
 	})
 	t.Run("BadParameter", func(t *testing.T) {
 		params := question("tiny")
-		params.N = openai.Int(3)
+		params.N = openai.Int(9)
 		_, err := client.Chat.Completions.New(waittest.Context(t), params)
-		wantAPIError(t, err, 400, "unsupported_value", "n")
+		wantAPIError(t, err, 400, "invalid_value", "n")
 		stream := client.Chat.Completions.NewStreaming(waittest.Context(t), params)
 		for stream.Next() {
 			t.Error("a chunk came")
 		}
-		wantAPIError(t, stream.Err(), 400, "unsupported_value", "n")
+		wantAPIError(t, stream.Err(), 400, "invalid_value", "n")
 	})
 }
 

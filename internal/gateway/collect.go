@@ -95,11 +95,15 @@ func (t *generation) abandon(ctx context.Context, w http.ResponseWriter) string 
 
 // whole writes the answer.
 func (t *generation) whole(w http.ResponseWriter, c *collected) {
-	frame := &t.follow.frame
-	writeJSON(w, http.StatusOK, t.operation.whole(answer{
+	writeJSON(w, http.StatusOK, t.operation.whole(t.answered(c, &t.follow.frame)))
+}
+
+// answered returns what has come until the last frame.
+func (t *generation) answered(c *collected, frame *queue.Frame) answer {
+	return answer{
 		id: t.operation.idPrefix + t.in.id, model: t.model, created: t.in.begun.Unix(),
 		thoughts: c.thoughts.String(), text: c.answer.String(), parts: c.parts, finish: finishReason(frame), usage: usageOf(frame), base64: t.base64,
-	}))
+	}
 }
 
 // partsOf decodes what a piece holds beside its text.

@@ -150,6 +150,12 @@ func errSessionFull() *refusal {
 	}}
 }
 
+// errTooManyChoices refuses more choices than a limit lets pass at a time.
+func errTooManyChoices(most int) *refusal {
+	return &refusal{limit: "choices", Error: *openai.BadRequest("n", openai.CodeInvalidValue,
+		"'n' must be at most "+strconv.Itoa(most)+": each choice counts as a request for the limits.")}
+}
+
 // errRate names a limit by a label for metrics and by its unit for people.
 func errRate(label, unit string, limit int64, wait time.Duration) *refusal {
 	return &refusal{retryAfter: max(wait, time.Second), limit: label, Error: openai.Error{

@@ -14,11 +14,16 @@ type eventWriter struct {
 	w       http.ResponseWriter
 	rc      *http.ResponseController
 	timeout time.Duration // of one write
-	chunks  chunks
+	*encoding
 
 	open bool   // the status has been sent
-	role bool   // the first chunk has been sent
 	buf  []byte // to be flushed
+}
+
+// An encoding writes the chunks of one choice.
+type encoding struct {
+	chunks chunks
+	role   bool // the first chunk has been sent
 }
 
 // text adds a piece of the answer: thoughts, text, or both. The next flush at
@@ -69,7 +74,17 @@ func (s *eventWriter) pieces(thoughts, text string) []byte {
 // end completes the answer with what is left of it, and with the usage unless
 // that is nil.
 func (s *eventWriter) end(thoughts, text, reason string, usage *openai.Usage) error {
+	s.finish(thoughts, text, reason)
+	return s.done(usage)
+}
+
+// finish completes one choice with what is left of it.
+func (s *eventWriter) finish(thoughts, text, reason string) {
 	s.buf = s.chunks.Finish(s.pieces(thoughts, text), reason)
+}
+
+// done completes the answer after its choices, with the usage unless that is nil.
+func (s *eventWriter) done(usage *openai.Usage) error {
 	if usage != nil {
 		s.buf = s.chunks.Usage(s.buf, *usage)
 	}

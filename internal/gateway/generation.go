@@ -38,6 +38,11 @@ type generation struct {
 	base64       bool // embeddings
 	filter       reasoningFilter
 
+	// choices are the generations of several choices, which stand for this one; index is
+	// the place among them.
+	choices []*generation
+	index   int
+
 	prompt int64 // estimated tokens
 	permit *permit
 	limit  time.Duration // for the request from its arrival to its end; 0: none
@@ -51,6 +56,10 @@ type generation struct {
 
 // run queues the request, waits for the answer and writes it.
 func (t *generation) run(ctx context.Context, w http.ResponseWriter) {
+	if len(t.choices) > 0 {
+		t.runAll(ctx, w)
+		return
+	}
 	defer t.end()
 	if !t.start(ctx, w) {
 		return
@@ -66,11 +75,7 @@ func (t *generation) run(ctx context.Context, w http.ResponseWriter) {
 // the refusal.
 func (t *generation) start(ctx context.Context, w http.ResponseWriter) bool {
 	g := t.g
-	t.release = func() {}
-	if !t.alias {
-		namespace, name, _ := strings.Cut(t.model, "/")
-		t.release = g.demand.hold(registry.Demand{Version: 1, Session: t.request.Session, Namespace: namespace, Model: name})
-	}
+	t.hold()
 	t.until = t.givesUp(time.Now())
 	frames, refused := g.enqueue(ctx, t.request)
 	t.request = nil
@@ -85,6 +90,15 @@ func (t *generation) start(ctx context.Context, w http.ResponseWriter) bool {
 	w.Header().Set(headerOverhead, strconv.FormatFloat(overhead.Seconds()*1000, 'f', 2, 64))
 	t.follow = follower{frames: frames, metrics: g.metrics.of(t.model, t.operation.label), begun: t.in.begun, permit: t.permit}
 	return true
+}
+
+// hold makes the demand for the model known until release is called.
+func (t *generation) hold() {
+	t.release = func() {}
+	if !t.alias {
+		namespace, name, _ := strings.Cut(t.model, "/")
+		t.release = t.g.demand.hold(registry.Demand{Version: 1, Session: t.request.Session, Namespace: namespace, Model: name})
+	}
 }
 
 // end settles what the request has used, and cancels it unless it has ended.

@@ -71,7 +71,7 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 		return refused
 	}
 	where := g.place(r.Context(), who, r.Header.Get(headerConversation), model, req.Opening)
-	body, err := req.Body(t.model)
+	body, err := req.Body(t.model, 0)
 	if err != nil {
 		g.log.Error("cannot encode a request", "request", requestID(t.in.id), "error", err)
 		return errInternal()
@@ -99,14 +99,31 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 	t.streamed, t.includeUsage, t.base64 = req.Stream, req.IncludeUsage, req.Base64
 	t.filter = newReasoningFilter(t.operation.reasoning, req.Reasoning, g.cfg.Reasoning)
 	t.prompt = int64(req.PromptTokens)
-	return t.admit(h)
+	if req.Choices > 1 {
+		return t.admitAll(h, req)
+	}
+	return t.admit(h, 1)
 }
 
-// admit gets a permit if the limits allow it, and sets the headers that say
-// what is left of them.
-func (t *generation) admit(h http.Header) *refusal {
+// admitAll gets a permit for each of several choices, or for none.
+func (t *generation) admitAll(h http.Header, req openai.Request) *refusal {
+	if refused := t.split(req); refused != nil {
+		return refused
+	}
+	if refused := t.admit(h, req.Choices); refused != nil {
+		return refused
+	}
+	for i, p := range t.permit.split(req.Choices) {
+		t.choices[i].permit = p
+	}
+	return nil
+}
+
+// admit gets a permit for as many requests if the limits allow it, and sets the headers
+// that say what is left of them.
+func (t *generation) admit(h http.Header, count int) *refusal {
 	permit, left, refused := t.g.usage.admit(admission{
-		tenant: t.in.caller.tenant, session: t.request.Session, limits: t.in.caller.limits(&t.g.cfg), prompt: t.prompt, bytes: int64(len(t.request.Body)),
+		tenant: t.in.caller.tenant, session: t.request.Session, limits: t.in.caller.limits(&t.g.cfg), prompt: t.prompt, bytes: int64(len(t.request.Body)), count: count,
 	}, time.Now())
 	left.setHeaders(h)
 	if refused != nil {

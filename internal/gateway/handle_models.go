@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 
@@ -49,5 +50,13 @@ func (g *Gateway) wireModel(m registry.Model) openai.Model {
 		out.ContextLength = m.Shape.SeqLen
 	}
 	out.Operations, out.Features = g.runners.offers(m.ID())
+	if slices.ContainsFunc(out.Operations, hasChoices) {
+		out.Features = openai.NewFeatures(append(out.Features, string(openai.FeatureChoices))...).Names()
+	}
 	return out
+}
+
+// hasChoices reports whether the gateway gives several answers to one request.
+func hasChoices(op openai.Operation) bool {
+	return op == openai.OperationChat || op == openai.OperationCompletion
 }

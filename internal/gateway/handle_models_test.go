@@ -26,7 +26,7 @@ func TestModelsAnnounceWhatRunnersOffer(t *testing.T) {
 	}
 	w.putOffer("r1", queue.RunnerIdle, "tools", "seed")
 	w.putOffer("r2", queue.RunnerIdle, "logprobs,tools", "seed")
-	if got, want := model(), `,"operations":["chat","completion"],"features":["logprobs","tools"]}`; got != want {
+	if got, want := model(), `,"operations":["chat","completion"],"features":["logprobs","n","tools"]}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

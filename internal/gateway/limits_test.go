@@ -27,7 +27,7 @@ func TestRequestsPerMinute(t *testing.T) {
 			}
 		}
 		// An invalid request is refused as such, and does not count.
-		if r, _ := w.do("POST", "/v1/chat/completions", chatBody(`,"n":2`), "X-Api-Key", token); r.StatusCode != http.StatusBadRequest {
+		if r, _ := w.do("POST", "/v1/chat/completions", chatBody(`,"n":0`), "X-Api-Key", token); r.StatusCode != http.StatusBadRequest {
 			t.Errorf("status %d", r.StatusCode)
 		}
 		r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", token)

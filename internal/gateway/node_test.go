@@ -69,7 +69,7 @@ func TestOfficialNodeClient(t *testing.T) {
 	}
 	const want = `{"models":["default/tiny"],"model":"default/tiny","whole":["chat.completion","Hello you","stop",5],` +
 		`"stream":[5,"Hello you","stop",5],"text":["text_completion","Hello you"],` +
-		`"error":["BadRequestError",400,"unsupported_value","n",true],` +
+		`"error":["BadRequestError",400,"invalid_value","n",true],` +
 		`"broken":["interrupted","The generation broke off. What came before is not complete."]}`
 	if d := cmp.Diff(want, strings.TrimSpace(string(out))); d != "" {
 		t.Error(d)

@@ -16,6 +16,8 @@ type operation struct {
 	decode func(ctx context.Context, body []byte) (openai.Request, error)
 	stream func(openai.StreamOptions) chunks // begins a streamed answer
 	whole  func(answer) any                  // returns the answer in one piece
+	// several returns an answer of several choices; nil if requests have always one.
+	several func([]answer) any
 	// reasoning says where answers show the thoughts of the model.
 	reasoning reasoningField
 }
@@ -66,25 +68,57 @@ func chatOperation() operation {
 	return operation{
 		label: telemetry.OperationChat, idPrefix: "chatcmpl-", decode: alone(openai.DecodeChat), reasoning: reasoningContent,
 		stream: func(o openai.StreamOptions) chunks { return openai.NewStream(o) },
-		whole: func(a answer) any {
-			c := openai.NewCompletion(a.id, a.model, a.created, a.text, a.finish, a.usage)
-			c.Choices[0].Message.ReasoningContent = a.thoughts
-			c.Choices[0].SetParts(&a.parts)
+		whole:  func(a answer) any { return chatAnswer(a) },
+		several: func(all []answer) any {
+			c := chatAnswer(all[0])
+			for i, a := range all[1:] {
+				next := chatAnswer(a).Choices[0]
+				next.Index = i + 1
+				c.Choices = append(c.Choices, next)
+			}
+			c.Usage = usageOfAll(all)
 			return c
 		},
 	}
+}
+
+func chatAnswer(a answer) openai.ChatCompletion {
+	c := openai.NewCompletion(a.id, a.model, a.created, a.text, a.finish, a.usage)
+	c.Choices[0].Message.ReasoningContent = a.thoughts
+	c.Choices[0].SetParts(&a.parts)
+	return c
+}
+
+func usageOfAll(all []answer) *openai.Usage {
+	usages := make([]*openai.Usage, len(all))
+	for i, a := range all {
+		usages[i] = a.usage
+	}
+	return openai.SumUsage(usages)
 }
 
 func completionOperation() operation {
 	return operation{
 		label: telemetry.OperationTextCompletion, idPrefix: "cmpl-", decode: alone(openai.DecodeCompletion),
 		stream: func(o openai.StreamOptions) chunks { return openai.NewTextStream(o) },
-		whole: func(a answer) any {
-			c := openai.NewText(a.id, a.model, a.created, a.text, a.finish, a.usage)
-			c.Choices[0].SetParts(&a.parts)
+		whole:  func(a answer) any { return textAnswer(a) },
+		several: func(all []answer) any {
+			c := textAnswer(all[0])
+			for i, a := range all[1:] {
+				next := textAnswer(a).Choices[0]
+				next.Index = i + 1
+				c.Choices = append(c.Choices, next)
+			}
+			c.Usage = usageOfAll(all)
 			return c
 		},
 	}
+}
+
+func textAnswer(a answer) openai.Completion {
+	c := openai.NewText(a.id, a.model, a.created, a.text, a.finish, a.usage)
+	c.Choices[0].SetParts(&a.parts)
+	return c
 }
 
 // embeddingOperation has no stream: no request for embeddings asks for one.

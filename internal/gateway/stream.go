@@ -47,11 +47,13 @@ func (t *generation) streamer(w http.ResponseWriter) *streamer {
 		generation: t, status: "waiting",
 		events: &eventWriter{
 			w: w, rc: http.NewResponseController(w), timeout: t.g.timing.write,
-			chunks: t.operation.stream(openai.StreamOptions{
-				ID: t.operation.idPrefix + t.in.id, Model: t.model, Created: t.in.begun.Unix(), IncludeUsage: t.includeUsage,
-			}),
+			encoding: &encoding{chunks: t.operation.stream(t.streamOptions())},
 		},
 	}
+}
+
+func (t *generation) streamOptions() openai.StreamOptions {
+	return openai.StreamOptions{ID: t.operation.idPrefix + t.in.id, Model: t.model, Created: t.in.begun.Unix(), IncludeUsage: t.includeUsage}
 }
 
 // writeFor writes what comes within the pause. It returns the outcome, or "" if

@@ -51,15 +51,16 @@ func newUsage(b bounds) *usage {
 	return &usage{bounds: b, accounts: map[string]*account{}, waiting: map[string]int{}, peers: map[string]*peer{}, reported: true}
 }
 
-// An admission is a request that asks to be admitted.
+// An admission is a request that asks to be admitted, or several that ask together.
 type admission struct {
 	tenant, session string
 	limits          registry.Limits
-	prompt          int64 // estimated tokens
-	bytes           int64 // of the body
+	prompt          int64 // estimated tokens of each
+	bytes           int64 // of the body of each
+	count           int   // of the requests; 0 is one
 }
 
-// A permit is an admitted request. It is nil if no limit applies to the request.
+// A permit is an admitted request, or several until split. It is nil if no limit applies to the request.
 // It belongs to one goroutine.
 type permit struct {
 	usage     *usage
@@ -78,18 +79,22 @@ func (u *usage) admit(c admission, now time.Time) (*permit, *allowance, *refusal
 	defer u.mu.Unlock()
 	all := u.total(c, now)
 	left := newAllowance(c.limits, all, now)
+	n := max(c.count, 1)
+	if most := u.mostTogether(c.limits); most > 0 && n > most {
+		return nil, left, errTooManyChoices(most)
+	}
 	switch l := c.limits; {
-	case l.RequestsPerMinute > 0 && all.requests.total >= int64(l.RequestsPerMinute):
-		return nil, left, errRate("requests", "requests per minute", int64(l.RequestsPerMinute), all.requests.below(int64(l.RequestsPerMinute), now))
+	case l.RequestsPerMinute > 0 && all.requests.total+int64(n) > int64(l.RequestsPerMinute):
+		return nil, left, errRate("requests", "requests per minute", int64(l.RequestsPerMinute), all.requests.below(int64(l.RequestsPerMinute-n+1), now))
 	case l.TokensPerMinute > 0 && all.tokens.total >= l.TokensPerMinute:
 		return nil, left, errRate("tokens", "tokens per minute", l.TokensPerMinute, all.tokens.below(l.TokensPerMinute, now))
-	case l.ConcurrentRequests > 0 && all.held >= l.ConcurrentRequests:
+	case l.ConcurrentRequests > 0 && all.held+n > l.ConcurrentRequests:
 		return nil, left, errRate("concurrency", "requests at the same time", int64(l.ConcurrentRequests), concurrentRetry)
-	case u.bounds.perTenant > 0 && all.waiting >= u.bounds.perTenant:
+	case u.bounds.perTenant > 0 && all.waiting+n > u.bounds.perTenant:
 		return nil, left, errTenantFull()
-	case u.bounds.bytesPerTenant > 0 && all.waitingBytes > 0 && all.waitingBytes+c.bytes > u.bounds.bytesPerTenant:
+	case u.bounds.bytesPerTenant > 0 && all.waitingBytes+int64(n-1)*c.bytes > 0 && all.waitingBytes+int64(n)*c.bytes > u.bounds.bytesPerTenant:
 		return nil, left, errTenantFull()
-	case u.bounds.perSession > 0 && all.waitingInSession >= u.bounds.perSession:
+	case u.bounds.perSession > 0 && all.waitingInSession+n > u.bounds.perSession:
 		return nil, left, errSessionFull()
 	}
 	a := u.accounts[c.tenant]
@@ -97,16 +102,41 @@ func (u *usage) admit(c admission, now time.Time) (*permit, *allowance, *refusal
 		a = &account{}
 		u.accounts[c.tenant] = a
 	}
-	a.requests.add(all.at, 1)
-	a.tokens.add(all.at, c.prompt)
-	a.held++
-	a.waiting++
-	a.waitingBytes += c.bytes
+	a.requests.add(all.at, int64(n))
+	a.tokens.add(all.at, int64(n)*c.prompt)
+	a.held += n
+	a.waiting += n
+	a.waitingBytes += int64(n) * c.bytes
 	a.changed = true
-	u.waiting[c.session]++
+	u.waiting[c.session] += n
 	u.reported = false
-	left.use(c.prompt)
+	left.use(int64(n), c.prompt)
 	return &permit{usage: u, admission: c, waiting: true}, left, nil
+}
+
+// mostTogether returns how many requests can be admitted together at all; 0 is no limit.
+func (u *usage) mostTogether(l registry.Limits) int {
+	most := 0
+	for _, limit := range []int{l.RequestsPerMinute, l.ConcurrentRequests, u.bounds.perTenant, u.bounds.perSession} {
+		if limit > 0 && (most == 0 || limit < most) {
+			most = limit
+		}
+	}
+	return most
+}
+
+// split returns a permit for each of n requests that were admitted together, in place
+// of the one for all. Without limits all are nil.
+func (p *permit) split(n int) []*permit {
+	out := make([]*permit, n)
+	for i := range out {
+		if p != nil {
+			part := *p
+			part.admission.count = 1
+			out[i] = &part
+		}
+	}
+	return out
 }
 
 // concurrentRetry is the hint for a tenant with too many requests at the same

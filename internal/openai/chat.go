@@ -21,6 +21,7 @@ type ChatRequest struct {
 	TopP         *float64 // 0 to 1; nil means the engine's default
 	Seed         *int64   // nil means random
 	Stop         []string // none of them empty
+	Choices      int      // answers that the client wants, above 1; 0 is one
 	User         string
 	Reasoning    Reasoning
 
@@ -100,6 +101,9 @@ func (r ChatRequest) MarshalJSON() ([]byte, error) {
 	}
 	if len(r.Stop) > 0 {
 		out["stop"] = r.Stop
+	}
+	if r.Choices > 1 {
+		out["n"] = r.Choices
 	}
 	if r.User != "" {
 		out["user"] = r.User

@@ -13,8 +13,7 @@ const maxStops = 16
 // ParseChat reads and validates a chat completion request. It accepts every
 // shape that OpenAI documents for plain text, brings content parts, stop and the
 // token limits into their normal form, and refuses parameters that would change
-// the meaning of the answer and that no engine supports: several choices, images,
-// audio. What only some engines support, it keeps and lists in Needs. The error
+// the meaning of the answer and that no engine supports: images, audio. What only some engines support, it keeps and lists in Needs. The error
 // names the parameter; it is always an *Error with status 400.
 func ParseChat(body []byte) (ChatRequest, error) {
 	if !json.Valid(body) {
@@ -26,6 +25,7 @@ func ParseChat(body []byte) (ChatRequest, error) {
 	parseMessages(f, &r)
 	parseStream(f, &r)
 	parseLimits(f, &r)
+	parseChoices(f, &r)
 	parseSampling(f, &r)
 	parseReasoning(f, &r)
 	parseFeatures(f, &r)

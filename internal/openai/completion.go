@@ -14,8 +14,7 @@ const defaultCompletionTokens = 16
 // (https://platform.openai.com/docs/api-reference/completions). Engines of
 // distributed-llama support chats only, so the prompt becomes a chat of one
 // message of the user, in the model's chat template. ParseCompletion refuses what
-// a chat cannot do: several prompts or choices, tokens instead of text, suffix,
-// echo. The log probabilities of a completion become those of a chat. The error names the parameter; it is always an *Error
+// a chat cannot do: several prompts, tokens instead of text, suffix, echo. The log probabilities of a completion become those of a chat. The error names the parameter; it is always an *Error
 // with status 400.
 func ParseCompletion(body []byte) (ChatRequest, error) {
 	if !json.Valid(body) {
@@ -31,8 +30,9 @@ func ParseCompletion(body []byte) (ChatRequest, error) {
 		limit = defaultCompletionTokens
 	}
 	r.MaxTokens = int(limit)
+	parseChoices(f, &r)
 	parseSampling(f, &r)
-	refuseCompletion(f)
+	refuseCompletion(f, &r)
 	logprobs := f.take("logprobs")
 	parseFeatures(f, &r)
 	refuseNeeds(f)
@@ -65,15 +65,15 @@ func parsePrompt(f *fields, r *ChatRequest) {
 }
 
 // refuseCompletion fails on parameters of completions that chats do not have.
-func refuseCompletion(f *fields) {
+func refuseCompletion(f *fields, r *ChatRequest) {
 	if s, _ := f.text("suffix"); s != "" {
 		f.fail("suffix", CodeUnsupported, "%s is not supported here: the models served do not fill in gaps")
 	}
 	if f.boolean("echo") {
 		f.fail("echo", CodeUnsupported, "%s is not supported here: the prompt is not repeated")
 	}
-	if n, ok := f.integer("best_of", 1, 20); ok && n != 1 {
-		f.fail("best_of", CodeUnsupportedValue, "%s must be 1: several choices per request are not supported here")
+	if best, ok := f.integer("best_of", 1, 20); ok && best != int64(max(r.Choices, 1)) && best != 1 {
+		f.fail("best_of", CodeUnsupportedValue, "%s must be 1 or equal to 'n': all choices are returned here")
 	}
 }
 

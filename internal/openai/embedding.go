@@ -160,7 +160,7 @@ func (r EmbeddingRequest) Request() Request {
 	return Request{
 		Operation: OperationEmbedding, Model: r.Model, PromptTokens: (len(r.Input) + 3) / 4,
 		Ignored: slices.Sorted(maps.Keys(r.Extra)), Features: features(r.Needs), needs: r.Needs, Base64: r.Base64, Inputs: r.Count,
-		encode: func(model string) ([]byte, error) {
+		encode: func(model string, _ int) ([]byte, error) {
 			r.Model = model
 			return r.MarshalJSON()
 		},

@@ -43,8 +43,8 @@ func ExampleStream() {
 
 // Decode a chat. Errors have the shape of the API.
 func ExampleDecodeChat() {
-	_, err := openai.DecodeChat([]byte(`{"model": "tiny", "messages": [{"role": "user", "content": "Hi"}], "n": 2}`))
+	_, err := openai.DecodeChat([]byte(`{"model": "tiny", "messages": [{"role": "user", "content": "Hi"}], "n": 9}`))
 	fmt.Println(err)
 	// Output:
-	// 'n' must be 1: several choices per request are not supported here
+	// 'n' must be between 1 and 8
 }

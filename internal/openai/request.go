@@ -22,9 +22,10 @@ type Request struct {
 	Features     Features // that it needs of the engine
 	Base64       bool     // embeddings in base64
 	Inputs       int      // of embeddings: servers count each as a request; 0 is one
+	Choices      int      // answers that the client wants, above 1; 0 is one
 
 	needs  []Need
-	encode func(model string) ([]byte, error)
+	encode func(model string, choice int) ([]byte, error)
 }
 
 // Sampling holds the hints that some engines honour and others do not. nil
@@ -36,8 +37,8 @@ type Sampling struct {
 }
 
 // Body returns the body in the normal form of the operation, with the given
-// model: this is the body that is queued.
-func (r Request) Body(model string) ([]byte, error) { return r.encode(model) }
+// model: this is the body that is queued for a choice, which counts from 0.
+func (r Request) Body(model string, choice int) ([]byte, error) { return r.encode(model, choice) }
 
 // Unhonoured returns the names of the parameters that the request sets and that
 // are not among the honoured ones, sorted.
@@ -76,8 +77,9 @@ func (r ChatRequest) Request(op Operation) Request {
 		Operation: op, Model: r.Model, Stream: r.Stream, IncludeUsage: r.IncludeUsage, Reasoning: r.Reasoning,
 		Opening: opening(r.Messages), PromptTokens: r.promptTokens(), MaxTokens: r.MaxTokens,
 		Sampling: Sampling{Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed}, Stop: r.Stop, Ignored: r.Ignored(),
-		Features: features(r.Needs), needs: r.Needs,
-		encode: func(model string) ([]byte, error) {
+		Features: features(r.Needs), needs: r.Needs, Choices: r.Choices,
+		encode: func(model string, choice int) ([]byte, error) {
+			r := r.choice(choice)
 			r.Model = model
 			return r.MarshalJSON() // not json.Marshal, which would scan the result once more
 		},

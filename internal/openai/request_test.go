@@ -50,7 +50,7 @@ func TestDecode(t *testing.T) {
 			if d := cmp.Diff(c.want, got, cmpopts.IgnoreUnexported(Request{}), cmpopts.EquateEmpty()); d != "" {
 				t.Error(d)
 			}
-			body, err := got.Body("ns/m")
+			body, err := got.Body("ns/m", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestBodyIsTheNormalForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.Body("ns/m"); err != nil || string(got) != string(want) {
+	if got, err := r.Body("ns/m", 0); err != nil || string(got) != string(want) {
 		t.Errorf("got %s, %v; want %s", got, err, want)
 	}
 }

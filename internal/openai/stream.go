@@ -15,8 +15,9 @@ type Stream struct {
 
 // A frame is what all chunks of an answer have in common.
 type frame struct {
-	head []byte // `data: {... "choices":[`
-	tail []byte // `]...}` and the end of the event
+	head  []byte // `data: {... "choices":[`
+	tail  []byte // `]...}` and the end of the event
+	index int    // of the choice
 }
 
 // StreamOptions are what the chunks of one streamed answer have in common.
@@ -24,6 +25,7 @@ type StreamOptions struct {
 	ID      string
 	Model   string
 	Created int64 // Unix time in seconds
+	Index   int   // of the choice, if there are several
 	// IncludeUsage gives every chunk a usage field, null until the last, as
 	// OpenAI does when stream_options.include_usage is set.
 	IncludeUsage bool
@@ -35,7 +37,7 @@ func NewStream(o StreamOptions) *Stream {
 }
 
 func newFrame(object string, o StreamOptions) frame {
-	var s frame
+	s := frame{index: o.Index}
 	s.head = append(s.head, `data: {"id":`...)
 	s.head = appendString(s.head, o.ID)
 	s.head = append(s.head, `,"object":"`+object+`","created":`...)
@@ -54,18 +56,18 @@ func newFrame(object string, o StreamOptions) frame {
 // Role is the first chunk: it names the role and has no text yet.
 func (s *Stream) Role(b []byte) []byte {
 	b = append(b, s.head...)
-	b = append(b, `{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}`...)
+	b = append(s.choice(b), `"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}`...)
 	return append(b, s.tail...)
 }
 
 // Text adds text to the answer.
 func (s *Stream) Text(b []byte, text string) []byte {
-	return s.delta(b, `{"index":0,"delta":{"content":`, text)
+	return s.delta(b, `"delta":{"content":`, text)
 }
 
 // Reasoning adds to the thoughts before the answer.
 func (s *Stream) Reasoning(b []byte, thoughts string) []byte {
-	return s.delta(b, `{"index":0,"delta":{"reasoning_content":`, thoughts)
+	return s.delta(b, `"delta":{"reasoning_content":`, thoughts)
 }
 
 // Parts adds text to the answer, and what belongs to it, but for thoughts and the stop
@@ -74,7 +76,7 @@ func (s *Stream) Parts(b []byte, text string, p *Parts) []byte {
 	if text == "" && p.Refusal == "" && len(p.ToolCalls) == 0 && p.Logprobs == nil {
 		return b
 	}
-	choice := ChunkChoice{Delta: Delta{ToolCalls: p.ToolCalls}, Logprobs: p.Logprobs}
+	choice := ChunkChoice{Index: s.index, Delta: Delta{ToolCalls: p.ToolCalls}, Logprobs: p.Logprobs}
 	if text != "" {
 		choice.Delta.Content = &text
 	}
@@ -92,7 +94,7 @@ func (s *Stream) Parts(b []byte, text string, p *Parts) []byte {
 
 func (s *Stream) delta(b []byte, open, text string) []byte {
 	b = append(b, s.head...)
-	b = append(b, open...)
+	b = append(s.choice(b), open...)
 	b = appendString(b, text)
 	b = append(b, `},"logprobs":null,"finish_reason":null}`...)
 	return append(b, s.tail...)
@@ -101,10 +103,17 @@ func (s *Stream) delta(b []byte, open, text string) []byte {
 // Finish is the last chunk of the answer.
 func (s *Stream) Finish(b []byte, reason string) []byte {
 	b = append(b, s.head...)
-	b = append(b, `{"index":0,"delta":{},"logprobs":null,"finish_reason":`...)
+	b = append(s.choice(b), `"delta":{},"logprobs":null,"finish_reason":`...)
 	b = appendString(b, reason)
 	b = append(b, '}')
 	return append(b, s.tail...)
+}
+
+// choice begins a choice with its index.
+func (s *frame) choice(b []byte) []byte {
+	b = append(b, `{"index":`...)
+	b = strconv.AppendInt(b, int64(s.index), 10)
+	return append(b, ',')
 }
 
 // Usage is the chunk after the last, for clients that ask for it. It has no
@@ -151,7 +160,8 @@ func (s *TextStream) Text(b []byte, text string) []byte {
 	b = append(b, s.head...)
 	b = append(b, `{"text":`...)
 	b = appendString(b, text)
-	b = append(b, `,"index":0,"logprobs":null,"finish_reason":null}`...)
+	b = s.rest(b)
+	b = append(b, `null}`...)
 	return append(b, s.tail...)
 }
 
@@ -161,7 +171,7 @@ func (s *TextStream) Reasoning(b []byte, thoughts string) []byte { return s.Text
 // Parts adds text to the answer, and its log probabilities: a completion has no
 // place for the rest.
 func (s *TextStream) Parts(b []byte, text string, p *Parts) []byte {
-	choice := CompletionChoice{Text: text, Logprobs: s.offset.completion(p.Logprobs)}
+	choice := CompletionChoice{Index: s.index, Text: text, Logprobs: s.offset.completion(p.Logprobs)}
 	if choice.Logprobs == nil {
 		if text == "" {
 			return b
@@ -180,10 +190,17 @@ func (s *TextStream) Parts(b []byte, text string, p *Parts) []byte {
 // Finish is the last chunk of the answer.
 func (s *TextStream) Finish(b []byte, reason string) []byte {
 	b = append(b, s.head...)
-	b = append(b, `{"text":"","index":0,"logprobs":null,"finish_reason":`...)
+	b = s.rest(append(b, `{"text":""`...))
 	b = appendString(b, reason)
 	b = append(b, '}')
 	return append(b, s.tail...)
+}
+
+// rest appends what follows the text of a choice, up to the reason of its end.
+func (s *TextStream) rest(b []byte) []byte {
+	b = append(b, `,"index":`...)
+	b = strconv.AppendInt(b, int64(s.index), 10)
+	return append(b, `,"logprobs":null,"finish_reason":`...)
 }
 
 // appendString appends s as a JSON string.

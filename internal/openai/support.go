@@ -14,9 +14,6 @@ func refuseUnsupported(f *fields) {
 	if raw := f.take("function_call"); raw != nil && !isWord(raw, "none", "auto") {
 		f.fail("function_call", CodeUnsupported, "%s is not supported here: use 'tool_choice'")
 	}
-	if n, ok := f.integer("n", 1, 128); ok && n != 1 {
-		f.fail("n", CodeUnsupportedValue, "%s must be 1: several choices per request are not supported here")
-	}
 	if raw := f.take("modalities"); raw != nil {
 		var kinds []string
 		if json.Unmarshal(raw, &kinds) != nil {

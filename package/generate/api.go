@@ -45,6 +45,7 @@ func offers() ([]byte, error) {
 	columns := []string{
 		string(openai.OperationChat), string(openai.OperationCompletion), string(openai.OperationEmbedding),
 		string(openai.FeatureTools), string(openai.FeatureToolChoice), string(openai.FeatureJSONSchema), string(openai.FeatureLogprobs), string(openai.FeatureDimensions),
+		string(openai.FeatureChoices),
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "| engine | `%s` |\n|%s\n", strings.Join(columns, "` | `"), strings.Repeat(" --- |", len(columns)+1))
@@ -52,7 +53,9 @@ func offers() ([]byte, error) {
 		fmt.Fprintf(&out, "| `%s` |", name)
 		for _, c := range columns {
 			mark := ""
-			if slices.Contains(operations, c) || slices.Contains(features, c) {
+			// The gateway gives several choices, whatever the engine.
+			several := c == string(openai.FeatureChoices) && slices.Contains(operations, string(openai.OperationChat))
+			if several || slices.Contains(operations, c) || slices.Contains(features, c) {
 				mark = "yes"
 			}
 			fmt.Fprintf(&out, " %s |", mark)

@@ -83,12 +83,22 @@ test("errors", async () => {
     assert.equal(e.param, "model");
     return true;
   });
-  await assert.rejects(client.chat.completions.create({ model, messages, n: 2 }), (e) => {
+  await assert.rejects(client.chat.completions.create({ model, messages, n: 99 }), (e) => {
     assert.ok(e instanceof BadRequestError);
     assert.equal(e.param, "n");
     return true;
   });
   await assert.rejects(client.chat.completions.create({ model, messages: [] }), BadRequestError);
+});
+
+test("several choices", async () => {
+  const seeded = { model, messages, n: 3, seed: 7, temperature: 1.5, max_tokens: 8 };
+  const got = await client.chat.completions.create(seeded);
+  assert.deepEqual(got.choices.map((c) => c.index), [0, 1, 2]);
+  assert.ok(new Set(got.choices.map((c) => c.message.content)).size > 1, "all choices are alike");
+  const stream = client.chat.completions.stream(seeded);
+  const streamed = await stream.finalChatCompletion();
+  assert.deepEqual(streamed.choices.map((c) => c.message.content), got.choices.map((c) => c.message.content));
 });
 
 test("embeddings", async () => {

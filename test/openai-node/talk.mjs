@@ -22,7 +22,7 @@ const text = await client.completions.create({ model: "tiny", prompt: "hello", m
 out.text = [text.object, text.choices[0].text];
 
 try {
-  await client.chat.completions.create({ model: "tiny", messages, n: 2 });
+  await client.chat.completions.create({ model: "tiny", messages, n: 99 });
 } catch (e) {
   out.error = [e.constructor.name, e.status, e.code, e.param, e.requestID?.startsWith("req_")];
 }

@@ -41,6 +41,9 @@ func (h *Handler) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatR
 		return openai.ChatRequest{}, bad
 	}
 	chat, err := openai.ParseChat(h.complement(body))
+	if err == nil && chat.Choices > 1 {
+		return openai.ChatRequest{}, openai.BadRequest("n", openai.CodeUnsupportedValue, "'n' must be 1 here: the gateway asks the engine once for each choice")
+	}
 	if err == nil {
 		return chat, chat.Request(openai.OperationChat).Refusal(openai.NewFeatures(h.features))
 	}
