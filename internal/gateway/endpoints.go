@@ -32,6 +32,7 @@ func (g *Gateway) endpoints() []endpoint {
 		{label: "response", method: http.MethodDelete, path: responsesPath + "/{id}", handle: g.handleDeleteResponse, shape: responseError},
 		{label: "compaction", method: http.MethodPost, path: responsesPath + "/compact", handle: g.handleGenerate(g.compaction), shape: responseError},
 		g.messages(),
+		countTokens(),
 		{label: "models", method: http.MethodGet, path: "/v1/models", handle: g.handleModels},
 		{label: "model", method: http.MethodGet, path: modelPath + "{id...}", handle: g.handleModel},
 		{label: "health", method: http.MethodGet, path: "/healthz", handle: answerWith(httpserver.Health(nil)), open: true},

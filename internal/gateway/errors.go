@@ -80,6 +80,11 @@ func errNotServed(model string, op openai.Operation) *refusal {
 		"The engines of the model '"+model+"' do not serve the operation '"+string(op)+"'. Name another model.")}
 }
 
+func errNoCount() *refusal {
+	return &refusal{Error: *openai.BadRequest("", "operation_not_supported",
+		"Tokens cannot be counted here without an answer: send the request to /v1/messages with 'max_tokens' 1, and read 'usage.input_tokens'.")}
+}
+
 func errNotJSON() *refusal {
 	return &refusal{Error: openai.Error{
 		Status: http.StatusUnsupportedMediaType, Type: openai.InvalidRequest, Code: "unsupported_media_type",

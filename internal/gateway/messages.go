@@ -25,6 +25,19 @@ func (g *Gateway) messages() endpoint {
 	}
 }
 
+// countTokens refuses by name what clients of the Messages API may ask for: engines have
+// no operation that only counts.
+func countTokens() endpoint {
+	return endpoint{
+		label: "count-tokens", method: http.MethodPost, path: "/v1/messages/count_tokens",
+		shape: func(e *openai.Error) any { return messages.Fail(e) },
+		handle: func(w http.ResponseWriter, _ *http.Request, in incoming) (*generation, *refusal) {
+			w.Header().Set(headerMessageID, requestID(in.id))
+			return nil, errNoCount()
+		},
+	}
+}
+
 func messagesOperation() operation {
 	return operation{
 		label: telemetry.OperationChat, idPrefix: "msg_", reasoning: reasoningContent,

@@ -62,6 +62,16 @@ test("a forced tool", async () => {
   assert.deepEqual(got.content.map((block) => [block.name, block.input]), [["weather", { city: "Brno" }]]);
 });
 
+test("count_tokens is refused by name, and the usage of an answer says the same", async () => {
+  const counted = { model, messages: [{ role: "user", content: question }] };
+  await assert.rejects(client.messages.countTokens(counted), (e) => {
+    assert.ok(e instanceof Anthropic.BadRequestError);
+    assert.match(e.error.error.message, /usage\.input_tokens/);
+    return true;
+  });
+  assert.ok((await client.messages.create({ ...counted, max_tokens: 1 })).usage.input_tokens > 0);
+});
+
 test("errors", async () => {
   await assert.rejects(client.messages.create({ ...request, model: "default/none", messages: [{ role: "user", content: "x" }] }), (e) => {
     assert.ok(e instanceof Anthropic.NotFoundError);
