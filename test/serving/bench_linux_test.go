@@ -61,7 +61,7 @@ func BenchmarkFirstByte(b *testing.B) {
 		var direct, proxied, served, published, bare []time.Duration
 		through := s.relayLatency(b)
 		conn := s.bus()
-		subject := benchStream(b, conn)
+		subject := benchStream(b, conn, 1)
 		for i := 0; b.Loop(); i++ {
 			published = append(published, publish(b, conn, subject))
 			if through != nil {
@@ -157,7 +157,7 @@ func BenchmarkThroughput(b *testing.B) {
 	const clients, each = 64, 2000
 	forEachStorage(b, plan{gateways: 1, dispatchers: 1, runners: 8}, func(b *testing.B, s *stack) {
 		conn := s.bus()
-		subject := benchStream(b, conn)
+		subject := benchStream(b, conn, 1)
 		clientsOf := func(urls []string) func(client, i int) {
 			all := make([]*lightClient, clients)
 			for i := range all {
@@ -346,10 +346,10 @@ func roleProxy(listen, to string) {
 }
 
 // benchStream creates a stream like the request stream, and returns its subject.
-func benchStream(b *testing.B, conn *bus.Bus) string {
+func benchStream(b *testing.B, conn *bus.Bus, replicas int) string {
 	b.Helper()
 	_, err := conn.JetStream().CreateStream(b.Context(), jetstream.StreamConfig{
-		Name: "BENCH", Subjects: []string{"bench.*"}, Storage: jetstream.FileStorage, MaxMsgs: 10000,
+		Name: "BENCH", Subjects: []string{"bench.*"}, Storage: jetstream.FileStorage, MaxMsgs: 10000, Replicas: replicas,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -31,12 +31,11 @@ func BenchmarkNATSServers(b *testing.B) {
 			s := newStack(b, p)
 			s.tenant = p.tenants[0]
 			conn := s.bus()
-			subject := benchStream(b, conn)
+			replicas := 1
 			if p.cluster {
-				if err := setReplicas(b.Context(), conn); err != nil {
-					b.Fatal(err)
-				}
+				replicas = 3
 			}
+			subject := benchStream(b, conn, replicas)
 			var published, served []time.Duration
 			for i := 0; b.Loop(); i++ {
 				published = append(published, publish(b, conn, subject))
