@@ -23,7 +23,7 @@ func (c *Cluster) ConnectProvider(ctx context.Context, name string) (kubeconfig 
 	if err != nil {
 		return "", err
 	}
-	as, err := c.runtimeAccount(ctx, revision)
+	as, err := c.runtimeAccount(ctx, name, revision)
 	if err != nil {
 		return "", fmt.Errorf("cannot find service account of Provider %q: %w", name, err)
 	}
@@ -41,10 +41,16 @@ func (c *Cluster) ConnectProvider(ctx context.Context, name string) (kubeconfig 
 	return c.serviceAccountKubeconfig(ctx, account.Name)
 }
 
-// runtimeAccount returns the name of the service account of a revision: its own, or
-// that of the runtime configuration that a matching ImageConfig or the package names.
-func (c *Cluster) runtimeAccount(ctx context.Context, revision *unstructured.Unstructured) (string, error) {
-	named, _, _ := unstructured.NestedString(revision.Object, "spec", "runtimeConfigRef", "name")
+// runtimeAccount returns the name of the service account of a Provider's revision: its own,
+// or that of the runtime configuration that a matching ImageConfig or the Provider names.
+// With the runtime "External" revisions do not get the name from the Provider.
+func (c *Cluster) runtimeAccount(ctx context.Context, provider string, revision *unstructured.Unstructured) (string, error) {
+	installed := &unstructured.Unstructured{}
+	installed.SetGroupVersionKind(revision.GroupVersionKind().GroupVersion().WithKind("Provider"))
+	if err := c.client.Get(ctx, client.ObjectKey{Name: provider}, installed); err != nil {
+		return "", err
+	}
+	named, _, _ := unstructured.NestedString(installed.Object, "spec", "runtimeConfigRef", "name")
 	refs := []string{named}
 	source, _, _ := unstructured.NestedString(revision.Object, "spec", "image")
 	list := &unstructured.UnstructuredList{}
