@@ -20,7 +20,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	var files []string
-	for _, pattern := range []string{"../../examples/quickstart/*.yaml", "../../examples/claims/*.yaml", "../../examples/argocd/app/[dm]*.yaml", "../../examples/argocd/app/ingress.yaml"} {
+	for _, pattern := range []string{"../../examples/quickstart/*.yaml", "../../examples/claims/*.yaml", "../../examples/argocd/app/serving/dllama.yaml", "../../examples/argocd/app/models/model.yaml", "../../examples/argocd/app/connection/ingress.yaml"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no examples match %s: %v", pattern, err)

@@ -18,7 +18,7 @@ func (b *build) manifests() error {
 	if err != nil {
 		return err
 	}
-	out := map[string]string{"argocd-install.yaml": "examples/argocd/app/install.yaml"}
+	out := map[string]string{"argocd-install.yaml": "examples/argocd/app/packages/install.yaml"}
 	for _, path := range append(paths, monitoring...) {
 		out[filepath.Base(path)] = path
 	}

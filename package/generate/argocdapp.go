@@ -10,7 +10,7 @@ import (
 )
 
 // argocdApp is the example of Argo CD that installs Koldun.
-const argocdApp = "examples/argocd/app/install.yaml"
+const argocdApp = "examples/argocd/app/packages/install.yaml"
 
 // argocdInstall returns package/install.yaml with the wave in which Argo CD applies it.
 func argocdInstall(root string) ([]byte, error) {

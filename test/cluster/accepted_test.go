@@ -92,19 +92,7 @@ func TestComposedObjectsAreAccepted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	definitions, err := filepath.Glob("../../package/configuration/*/definition.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var plurals []string
-	for _, file := range definitions {
-		plurals = append(plurals, filepath.Base(filepath.Dir(file)))
-	}
-	packaged(t, c, plurals...)
-	if err := c.Apply(t.Context(), anyKind("keda.sh", "v1alpha1", "ScaledObject"), anyKind("monitoring.coreos.com", "v1", "ServiceMonitor"),
-		anyKind("monitoring.coreos.com", "v1", "PodMonitor"), anyKind("gateway.networking.k8s.io", "v1", "HTTPRoute")); err != nil {
-		t.Fatal(err)
-	}
+	installed(t, c)
 	run := func(t *testing.T, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), koldun, args...)
@@ -167,5 +155,24 @@ func TestComposedObjectsAreAccepted(t *testing.T) {
 				t.Errorf("it composes no object with %s", workload)
 			}
 		})
+	}
+}
+
+// installed installs all our kinds, and stands in for those of other projects that our
+// functions compose.
+func installed(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	definitions, err := filepath.Glob("../../package/configuration/*/definition.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plurals []string
+	for _, file := range definitions {
+		plurals = append(plurals, filepath.Base(filepath.Dir(file)))
+	}
+	packaged(t, c, plurals...)
+	if err := c.Apply(t.Context(), anyKind("keda.sh", "v1alpha1", "ScaledObject"), anyKind("monitoring.coreos.com", "v1", "ServiceMonitor"),
+		anyKind("monitoring.coreos.com", "v1", "PodMonitor"), anyKind("gateway.networking.k8s.io", "v1", "HTTPRoute")); err != nil {
+		t.Fatal(err)
 	}
 }
