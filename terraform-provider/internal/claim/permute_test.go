@@ -45,6 +45,7 @@ func subjects() map[string]subject {
 			"expose": {
 				map[string]any{}, map[string]any{"allow_anonymous": false, "service": map[string]any{"annotations": map[string]any{}}},
 				map[string]any{"route": map[string]any{"host": "a.example", "path": "/"}},
+				map[string]any{"responses": map[string]any{}}, map[string]any{"responses": map[string]any{"ttl": "2h", "max_bytes": "64Mi"}},
 			},
 		}},
 		"koldun_session": {kind: "Session", base: map[string]any{"model_ref": model}, samples: providertest.Samples{
