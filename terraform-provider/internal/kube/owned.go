@@ -73,7 +73,7 @@ func each(all []map[string]any, name string) []map[string]any {
 func choose(f *crd.Field, have any, fields map[string]any, others []map[string]any) any {
 	m, ok := have.(map[string]any)
 	if !ok || f == nil {
-		return have
+		return filled(f, have)
 	}
 	named := false
 	out := map[string]any{}
@@ -106,6 +106,34 @@ func choose(f *crd.Field, have any, fields map[string]any, others []map[string]a
 		}
 	}
 	return out
+}
+
+// filled returns a value without empty strings in elements of lists where the schema
+// has them as a default: who leaves out the name of a reference gets "".
+func filled(f *crd.Field, have any) any {
+	switch v := have.(type) {
+	case []any:
+		if f == nil || f.Type != crd.List {
+			return have
+		}
+		out := make([]any, 0, len(v))
+		for _, e := range v {
+			out = append(out, filled(f.Elem, e))
+		}
+		return out
+	case map[string]any:
+		if f == nil || f.Type != crd.Object {
+			return have
+		}
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			if c := f.Child(name); e != "" || c == nil || c.Default != "" {
+				out[name] = filled(c, e)
+			}
+		}
+		return out
+	}
+	return have
 }
 
 // hollow reports whether a value has nothing but empty lists and maps.
