@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -101,10 +102,12 @@ func TestBucketWithTemporaryCredentials(t *testing.T) {
 	provider := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
 	w.change(provider, func() { provider.Spec.S3.STS = &v1alpha1.S3STS{Endpoint: s3test.StartSTS(t).Endpoint} })
 	w.keys("connection", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "KOLDUN_S3_CREDENTIALS")
-	w.ready(m)
-	if !m.Status.AtProvider.TemporaryCredentials {
-		t.Error("the status does not say that the credentials are temporary")
-	}
+	w.eventually("the status of temporary credentials", func() error { // written after the Secret
+		if err := w.get(m); err != nil || m.Status.AtProvider.TemporaryCredentials {
+			return err
+		}
+		return errors.New("the status does not say that the credentials are temporary")
+	})
 	w.change(provider, func() { provider.Spec.S3.STS = nil })
 	w.keys("connection", lasting...)
 }

@@ -77,7 +77,7 @@ func TestKustomizationsAreAccepted(t *testing.T) {
 		t.Fatalf("Flux builds %q, want four folders", folders[1:])
 	}
 	for _, folder := range folders {
-		c.Kubectl(t, "apply", "--server-side", "--dry-run=server", "-k", "../../"+folder)
+		c.Kubectl(t, "apply", "--server-side", "--force-conflicts", "--dry-run=server", "-k", "../../"+folder)
 	}
 }
 
