@@ -11,6 +11,8 @@ type Grammar struct {
 	nodes []node
 	rules []rule
 	root  int32
+	// blocks has those of the nodes; at 0 none.
+	blocks []block
 	// class maps bytes that no node tells apart to the same number, below classes.
 	class   [256]uint8
 	classes int
@@ -111,7 +113,7 @@ func (g *graph) grammar(root int32) (*Grammar, error) {
 	if err := g.checkCycles(); err != nil {
 		return nil, err
 	}
-	gr := &Grammar{nodes: slices.Clip(g.nodes), rules: g.rules, root: root}
+	gr := &Grammar{nodes: slices.Clip(g.nodes), rules: g.rules, root: root, blocks: slices.Clip(g.compareBlocks())}
 	gr.classify()
 	return gr, nil
 }

@@ -8,7 +8,7 @@ type node struct {
 	lo, hi byte  // of nodeBytes
 	frame  bool  // of nodeBytes: control tokens may write it
 	next   int32 // for nodeCall: after the rule
-	other  int32 // nodeSplit: the other way; nodeCall: the rule
+	other  int32 // nodeSplit: the other way; nodeCall: the rule; nodeBytes: the block
 	live   bool  // the end of the rule can be reached
 }
 
@@ -33,8 +33,13 @@ type rule struct {
 type graph struct {
 	nodes    []node
 	rules    []rule
-	patterns int   // bytes of the patterns so far
-	err      error // the first
+	blocks   []block          // of characters of patterns, from 1
+	letters  map[string]int32 // numbers of sets of characters, by their ranges
+	patterns int              // bytes of the patterns so far
+	err      error            // the first
+
+	seen   []int32 // by node: the latest search of walkEmpty
+	search int32
 }
 
 // maxNodes limits the memory of a grammar: 100,000 nodes take 1.6 MB.

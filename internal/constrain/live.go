@@ -5,35 +5,21 @@ import "fmt"
 // prune marks the nodes from which the end of their rule can be reached. It fails
 // if the first rule allows nothing.
 func (g *graph) prune(root int32) error {
-	before := make([][]int32, len(g.nodes)) // nodes to look at again
-	starts := make([][]int32, len(g.nodes)) // calls of the rule that starts here
+	places, before := g.before()
 	var queue []int32
-	for i, n := range g.nodes {
-		switch n.kind {
-		case nodeEnd:
+	for i := range g.nodes {
+		if g.nodes[i].kind == nodeEnd {
+			g.nodes[i].live = true
 			queue = append(queue, int32(i))
-			continue
-		case nodeSplit:
-			before[n.other] = append(before[n.other], int32(i))
-		case nodeCall:
-			start := g.rules[n.other].start
-			starts[start] = append(starts[start], int32(i))
-		case nodeBytes:
 		}
-		before[n.next] = append(before[n.next], int32(i))
-	}
-	for _, i := range queue {
-		g.nodes[i].live = true
 	}
 	for len(queue) > 0 {
 		at := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		for _, list := range [][]int32{before[at], starts[at]} {
-			for _, i := range list {
-				if n := &g.nodes[i]; !n.live && g.reaches(*n) {
-					n.live = true
-					queue = append(queue, i)
-				}
+		for _, i := range before[places[at]:places[at+1]] {
+			if n := &g.nodes[i]; !n.live && g.reaches(*n) {
+				n.live = true
+				queue = append(queue, i)
 			}
 		}
 	}
@@ -41,6 +27,37 @@ func (g *graph) prune(root int32) error {
 		return fmt.Errorf("no value of finite length fulfils it")
 	}
 	return nil
+}
+
+// before returns the nodes that lead to each node: those of node i are in a list from
+// places[i] to places[i+1]. Calls lead to the start of their rule too.
+func (g *graph) before() (places, list []int32) {
+	places = make([]int32, len(g.nodes)+2)
+	each := func(visit func(from, to int32)) {
+		for i, n := range g.nodes {
+			switch n.kind {
+			case nodeEnd:
+				continue
+			case nodeSplit:
+				visit(int32(i), n.other)
+			case nodeCall:
+				visit(int32(i), g.rules[n.other].start)
+			case nodeBytes:
+			}
+			visit(int32(i), n.next)
+		}
+	}
+	// At first, places has how many there are, and then where the next one goes.
+	each(func(_, to int32) { places[to+2]++ })
+	for i := 2; i < len(places); i++ {
+		places[i] += places[i-1]
+	}
+	list = make([]int32, places[len(places)-1])
+	each(func(from, to int32) {
+		list[places[to+1]] = from
+		places[to+1]++
+	})
+	return places, list
 }
 
 // reaches reports whether a node leads to the end of its rule, as far as is known.
@@ -60,6 +77,7 @@ func (g *graph) reaches(n node) bool {
 // checkCycles refuses rules that can call themselves before the first byte: the
 // stack would grow without end.
 func (g *graph) checkCycles() error {
+	g.seen = make([]int32, len(g.nodes))
 	empty := g.emptyRules()
 	const (
 		unseen = iota
@@ -125,16 +143,16 @@ func (g *graph) emptyRules() []bool {
 
 // walkEmpty visits the nodes of a rule that come before its first byte.
 func (g *graph) walkEmpty(r int32, empty []bool, visit func(node)) {
-	seen := map[int32]bool{}
+	g.search++
 	queue := []int32{g.rules[r].start}
 	for len(queue) > 0 {
 		i := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		n := g.nodes[i]
-		if seen[i] || !n.live {
+		if g.seen[i] == g.search || !n.live {
 			continue
 		}
-		seen[i] = true
+		g.seen[i] = g.search
 		visit(n)
 		switch n.kind {
 		case nodeSplit:

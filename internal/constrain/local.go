@@ -1,6 +1,9 @@
 package constrain
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // A Set is a set of tokens: bit t%64 of word t/64 is token t.
 type Set []uint64
@@ -23,81 +26,40 @@ type local struct {
 	exits []exit
 }
 
-// A part is a share of the threads of a state: those with the same calls.
-type part struct {
-	local *local
-	after *state // the state after the rule; nil if the answer ends there
-}
-
 // fewTokens is how many tokens a list holds, before it takes more memory than a set.
 func (v *Vocabulary) fewTokens() int { return 2 * v.size() }
 
-// partsOf returns the parts of a state.
-func (m *Matcher) partsOf(s *state) []part {
-	if s.parts != nil {
-		return s.parts
-	}
-	var done []*stack
-	parts := []part{}
-	for i, t := range s.threads {
-		if contains(done, t.calls) {
-			continue
-		}
-		done = append(done, t.calls)
-		var alike []thread
-		for _, u := range s.threads[i:] {
-			if u.calls == t.calls {
-				alike = append(alike, thread{u.node, m.a.bottom})
-			}
-		}
-		p := part{local: m.localOf(alike)}
-		if len(t.calls.frames) > 0 {
-			p.after = m.a.pop(t.calls)
-		}
-		parts = append(parts, p)
-	}
-	if m.a.work <= maxWork {
-		s.parts = parts
-	}
-	return parts
-}
-
-func contains(list []*stack, s *stack) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
-// localOf returns what follows for threads whose stack is the empty one.
-func (m *Matcher) localOf(threads []thread) *local {
-	key := make([]byte, 0, 4*len(threads))
+// localOf returns what follows of a band for threads whose stack is the empty one.
+func (m *Matcher) localOf(threads []thread, band int) *local {
+	key := append(m.key[:0], byte(band))
 	known := &m.v.common
 	for _, t := range threads {
-		key = binary.LittleEndian.AppendUint32(key, uint32(t.node))
+		key = binary.LittleEndian.AppendUint32(key, uint32(m.a.gr.alike(t.node, band)))
 		if int(t.node) >= m.v.builtin {
 			known = &m.a.gr.own
 		}
 	}
+	m.key = key
 	if l := known.get(m.v, string(key)); l != nil {
 		return l
 	}
-	l := m.computeLocal(m.a.state(threads, false))
+	l := m.computeLocal(m.a.state(slices.Clone(threads), false), band)
 	if m.a.work <= maxWork { // else it is not complete
 		known.put(m.v, string(key), l)
 	}
 	return l
 }
 
-func (m *Matcher) computeLocal(s *state) *local {
+func (m *Matcher) computeLocal(s *state, band int) *local {
 	w := &m.walk
-	w.begin()
+	w.begin(&m.v.bands[band])
 	w.all(s)
 	l := &local{exits: append([]exit(nil), w.exits...)}
-	if len(w.sets) == 0 && len(w.list) <= m.v.fewTokens() {
-		l.few = append([]int32(nil), w.list...)
+	if len(w.sets) == 0 && w.listed() <= m.v.fewTokens() {
+		for _, run := range w.runs {
+			l.few = append(l.few, run...)
+		}
+		l.few = append(l.few, w.list...)
 		return l
 	}
 	l.all = make(Set, m.v.size())

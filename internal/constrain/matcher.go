@@ -15,6 +15,7 @@ type Matcher struct {
 	set   Set    // the latest mask
 	setOf *state // whose mask it is
 	walk  walk
+	key   []byte // of a local
 }
 
 // NewMatcher returns a matcher for an answer that has not begun.
@@ -61,24 +62,15 @@ const maxWork = 1 << 18
 // fill computes the mask.
 func (m *Matcher) fill() {
 	for _, p := range m.partsOf(m.at) {
-		if p.local.all != nil {
-			m.set.addAll(p.local.all)
+		for band, l := range p.locals {
+			m.addLocal(l, &m.v.bands[band], p.after)
 		}
-		for _, id := range p.local.few {
-			m.set.add(id)
-		}
-		if p.after == nil {
-			continue
-		}
-		m.walk.begin()
-		for _, exit := range p.local.exits {
-			m.walk.follow(exit, p.after)
-		}
-		m.walk.addTo(m.set)
 	}
-	for _, id := range m.v.control {
-		if m.afterControl(m.v.tokens[id].Text) != nil {
-			m.set.add(id)
+	if m.at.framed(m.a.gr) {
+		for _, id := range m.v.control {
+			if m.afterControl(m.v.tokens[id].Text) != nil {
+				m.set.add(id)
+			}
 		}
 	}
 	if m.at.ends {
@@ -86,6 +78,35 @@ func (m *Matcher) fill() {
 			m.set.add(id)
 		}
 	}
+}
+
+// addLocal adds the tokens of a local, with those that go on in the state after its rule,
+// if there is one.
+func (m *Matcher) addLocal(l *local, of *band, after *state) {
+	if l.all != nil {
+		m.set.addAll(l.all)
+	}
+	for _, id := range l.few {
+		m.set.add(id)
+	}
+	if after == nil || len(l.exits) == 0 {
+		return
+	}
+	m.walk.begin(of)
+	for _, exit := range l.exits {
+		m.walk.follow(exit, after)
+	}
+	m.walk.addTo(m.set)
+}
+
+// framed reports whether control tokens may write the next byte.
+func (s *state) framed(gr *Grammar) bool {
+	for _, t := range s.threads {
+		if gr.nodes[t.node].frame {
+			return true
+		}
+	}
+	return false
 }
 
 // Advance adds a token to the answer. It fails, and changes nothing, if the mask

@@ -177,6 +177,13 @@ func runesOf(i syntax.Inst) []runeRange {
 
 // runes adds one of the characters.
 func (p *pattern) runes(ranges []runeRange, next int32) int32 {
+	if !p.inJSON {
+		return p.characters(ranges, next)
+	}
+	return p.g.inBlock(ranges, next, func() int32 { return p.characters(ranges, next) })
+}
+
+func (p *pattern) characters(ranges []runeRange, next int32) int32 {
 	var starts, escapes []int32
 	for _, r := range ranges {
 		if p.g.err != nil {

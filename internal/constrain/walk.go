@@ -3,10 +3,12 @@ package constrain
 // A walk finds the tokens that may follow a state.
 type walk struct {
 	v     *Vocabulary
+	band  *band // whose tokens it looks at
 	a     *automaton
-	list  []int32 // tokens that may follow
-	sets  []Set   // further ones
-	exits []exit  // where a rule ends
+	list  []int32   // tokens that may follow
+	runs  [][]int32 // further ones, in the order of a tree
+	sets  []Set     // further ones
+	exits []exit    // where a rule ends
 }
 
 // An exit is where a rule ends: at a branch of the vocabulary, for all tokens that
@@ -24,16 +26,33 @@ func (w *walk) addTo(to Set) {
 	for _, s := range w.sets {
 		to.addAll(s)
 	}
+	for _, run := range w.runs {
+		for _, id := range run {
+			to.add(id)
+		}
+	}
 	for _, id := range w.list {
 		to.add(id)
 	}
 }
 
-// begin forgets what was found.
-func (w *walk) begin() { w.list, w.sets, w.exits = w.list[:0], w.sets[:0], w.exits[:0] }
+// listed returns how many tokens were found beside those of sets.
+func (w *walk) listed() int {
+	n := len(w.list)
+	for _, run := range w.runs {
+		n += len(run)
+	}
+	return n
+}
+
+// begin forgets what was found, to look at the tokens of a band.
+func (w *walk) begin(of *band) {
+	w.band = of
+	w.list, w.runs, w.sets, w.exits = w.list[:0], w.runs[:0], w.sets[:0], w.exits[:0]
+}
 
 // all adds all tokens that may follow a state.
-func (w *walk) all(s *state) { w.bytes(wholeTree, int32(len(w.v.branches)), s, 0) }
+func (w *walk) all(s *state) { w.bytes(wholeTree, int32(len(w.band.branches)), s, 0) }
 
 // follow adds the tokens at an exit whose rest may follow a state.
 func (w *walk) follow(e exit, s *state) {
@@ -41,21 +60,21 @@ func (w *walk) follow(e exit, s *state) {
 		w.token(e.token, s, e.depth)
 		return
 	}
-	w.bytes(e.branch, w.v.branches[e.branch].end, s, e.depth)
+	w.bytes(e.branch, w.band.branches[e.branch].end, s, e.depth)
 }
 
 // bytes adds the tokens that are longer than a branch, and whose rest may follow a
 // state. The branch ends before end; its text has depth bytes.
 func (w *walk) bytes(at, end int32, s *state, depth int32) {
-	if end-at >= int32(w.v.many)/2 { // else there is no tree by kinds: tokens rarely share a text
-		if t := w.v.kinds[at]; t != nil && w.summary(t, at, s, depth) {
+	if end-at >= int32(w.band.many)/2 { // else there is no tree by kinds: tokens rarely share a text
+		if t := w.band.kinds[at]; t != nil && w.summary(t, at, s, depth) {
 			return
 		}
 	}
 	for at++; at < end && w.a.work <= maxWork; {
-		b := w.v.branches[at]
+		b := w.band.branches[at]
 		if reached := w.a.step(s, b.last); !reached.dead() {
-			w.list = append(w.list, w.v.order[b.first:b.first+b.count]...)
+			w.add(&w.band.tree, b.first, b.first+b.count)
 			if b.end > at+1 {
 				if reached.ends {
 					w.exits = append(w.exits, exit{branch: at, depth: depth + 1})
@@ -67,15 +86,25 @@ func (w *walk) bytes(at, end int32, s *state, depth int32) {
 	}
 }
 
+// add adds the tokens at some places of a tree.
+func (w *walk) add(t *tree, from, to int32) {
+	switch {
+	case to-from > 8: // a shorter run takes longer than its tokens
+		w.runs = append(w.runs, t.order[from:to])
+	default:
+		w.list = append(w.list, t.order[from:to]...)
+	}
+}
+
 // summary adds the same tokens by a tree of kinds, or none if too many depend on more
 // than kinds.
 func (w *walk) summary(t *tree, at int32, s *state, depth int32) bool {
-	listed, sets, exits := len(w.list), len(w.sets), len(w.exits)
+	listed, runs, sets, exits := len(w.list), len(w.runs), len(w.sets), len(w.exits)
 	k := byKinds{walk: w, tree: t, at: at, begin: s, depth: depth, spare: 32 + len(t.order)/32}
 	if k.add(0, int32(len(t.branches)), s, depth) {
 		return true
 	}
-	w.list, w.sets, w.exits = w.list[:listed], w.sets[:sets], w.exits[:exits]
+	w.list, w.runs, w.sets, w.exits = w.list[:listed], w.runs[:runs], w.sets[:sets], w.exits[:exits]
 	return false
 }
 
@@ -120,7 +149,7 @@ func (k *byKinds) add(at, end int32, s *state, depth int32) bool {
 func (k *byKinds) safe(at int32, safe kindSet) bool {
 	b := k.tree.branches[at]
 	if k.tree.follow[at]&^safe == 0 {
-		k.list = append(k.list, k.tree.order[b.first:k.tree.below(b)]...)
+		k.walk.add(k.tree, b.first, k.tree.below(b))
 		return true
 	}
 	k.branch(at)
@@ -144,7 +173,7 @@ func (k *byKinds) branch(at int32) {
 		return
 	}
 	b := k.tree.branches[at]
-	k.list = append(k.list, k.tree.order[b.first:b.first+b.count]...)
+	k.walk.add(k.tree, b.first, b.first+b.count)
 }
 
 // each looks at tokens one by one. It reports whether they are few enough.
@@ -161,7 +190,7 @@ func (k *byKinds) each(tokens []int32) bool {
 // exit adds the exits at a branch of kinds. It reports whether it could.
 func (k *byKinds) exit(b branch, depth int32) bool {
 	if depth == k.depth { // branches of bytes are faster than tokens
-		k.v.children(k.at, func(at int32, child branch) {
+		k.band.children(k.at, func(at int32, child branch) {
 			if kindOf[child.last] == b.last && child.end > at+1 {
 				k.exits = append(k.exits, exit{branch: at, depth: depth + 1})
 			}
