@@ -8,6 +8,9 @@ func (a *automaton) stepKind(s *state, kind uint8) *state {
 	}
 	if s.kinds[kind] == nil {
 		samples := a.gr.samples[kind]
+		if a.whole(s, kind) {
+			samples = samples[:1]
+		}
 		all := a.step(s, samples[0])
 		for _, b := range samples[1:] {
 			if a.step(s, b) != all {
@@ -18,6 +21,18 @@ func (a *automaton) stepKind(s *state, kind uint8) *state {
 		s.kinds[kind] = all
 	}
 	return s.kinds[kind]
+}
+
+// whole reports whether the threads of a state take all bytes of a kind or none.
+func (a *automaton) whole(s *state, kind uint8) bool {
+	k := kindEnds[kind]
+	for _, t := range s.threads {
+		n := a.gr.nodes[t.node]
+		if (n.lo > k.lo || n.hi < k.hi) && n.lo <= k.hi && n.hi >= k.lo {
+			return false
+		}
+	}
+	return true
 }
 
 // maxSafe limits the states that safeKinds looks at.

@@ -32,6 +32,7 @@ type automaton struct {
 	stacks
 	bottom *stack // the empty stack alone
 	mixed  *state // stands for several states
+	none   *state // no text follows
 	states map[string]*state
 	single map[[2]uint32]*state // after one thread alone, by its node and calls
 	held   int                  // threads of these states
@@ -53,7 +54,7 @@ const (
 )
 
 func newAutomaton(gr *Grammar) *automaton {
-	a := &automaton{gr: gr, mixed: &state{}, nodes: make([]*stack, len(gr.nodes))}
+	a := &automaton{gr: gr, mixed: &state{}, none: &state{}, nodes: make([]*stack, len(gr.nodes))}
 	a.forget()
 	a.bottom = a.get(true, nil)
 	return a
@@ -99,7 +100,11 @@ func (a *automaton) after(s *state, b byte) *state {
 			a.reach(last.node, last.calls)
 		}
 	}
-	if count != 1 {
+	switch count {
+	case 0:
+		return a.none
+	case 1:
+	default:
 		return a.close()
 	}
 	// Often, all bytes of a range go on with one thread to the same node.

@@ -7,12 +7,12 @@ import "encoding/binary"
 // places texts of n-1 bytes tell apart: each character has at least one byte.
 type comparison struct {
 	g      *graph
-	blocks []int32         // by node: the live block that begins there, or 0
-	places []int32         // nodes after live blocks
-	number map[int32]int32 // of places
-	follow [][]int32       // by place: the blocks that begin there, and other nodes as ^node
-	class  []int32         // of places: the same if texts do not tell them apart
-	count  int             // classes
+	blocks []int32   // by node: the live block that begins there, or 0
+	places []int32   // nodes after live blocks
+	number []int32   // of the places after blocks
+	follow [][]int32 // by place: the blocks that begin there, and other nodes as ^node
+	class  []int32   // of places: the same if texts do not tell them apart
+	sizes  []int32   // of classes
 
 	known map[string]int32 // classes by what follows
 	key   []byte
@@ -32,23 +32,27 @@ func (g *graph) compareBlocks() []block {
 		return g.blocks
 	}
 	c := comparison{
-		g: g, blocks: make([]int32, len(g.nodes)), number: map[int32]int32{}, seen: make([]int32, len(g.nodes)),
+		g: g, blocks: make([]int32, len(g.nodes)), number: make([]int32, len(g.blocks)), seen: make([]int32, len(g.nodes)),
 		known: map[string]int32{}, work: workOfNode * len(g.nodes),
 	}
+	numbers := map[int32]int32{}
 	for i, b := range g.blocks[1:] {
 		if !g.nodes[b.entry].live {
 			continue
 		}
 		c.blocks[b.entry] = int32(i + 1)
-		if _, ok := c.number[b.next]; !ok {
-			c.number[b.next] = int32(len(c.places))
+		number, ok := numbers[b.next]
+		if !ok {
+			number = int32(len(c.places))
+			numbers[b.next] = number
 			c.places = append(c.places, b.next)
 		}
+		c.number[i+1] = number
 	}
 	for i, at := range c.places {
 		c.follow = append(c.follow, c.from(at, int32(i+1)))
 	}
-	c.class, c.count = make([]int32, len(c.places)), 1
+	c.class, c.sizes = make([]int32, len(c.places)), []int32{int32(len(c.places))}
 	length := 0
 	for band, most := range longest {
 		for ; length < most-1 && c.refine(); length++ {
@@ -90,7 +94,13 @@ func (c *comparison) from(place, search int32) []int32 {
 func (c *comparison) refine() bool {
 	clear(c.known)
 	next := make([]int32, len(c.places))
+	var sizes []int32
 	for i, follow := range c.follow {
+		if c.sizes[c.class[i]] == 1 { // it stays alone
+			next[i] = int32(len(sizes))
+			sizes = append(sizes, 1)
+			continue
+		}
 		c.key = c.key[:0]
 		for _, f := range follow {
 			if f < 0 {
@@ -99,24 +109,26 @@ func (c *comparison) refine() bool {
 				continue
 			}
 			c.key = append(c.key, 1)
-			c.add(c.g.blocks[f])
+			c.add(f)
 		}
 		class, ok := c.known[string(c.key)]
 		if !ok {
-			class = int32(len(c.known))
+			class = int32(len(sizes))
 			c.known[string(c.key)] = class
+			sizes = append(sizes, 0)
 		}
 		next[i] = class
+		sizes[class]++
 	}
-	more := len(c.known) > c.count
-	c.class, c.count = next, len(c.known)
+	more := len(sizes) > len(c.sizes)
+	c.class, c.sizes = next, sizes
 	return more
 }
 
 // add adds to the key what tells a block apart.
-func (c *comparison) add(b block) {
-	c.key = binary.LittleEndian.AppendUint32(c.key, uint32(b.letters))
-	c.key = binary.LittleEndian.AppendUint32(c.key, uint32(c.class[c.number[b.next]]))
+func (c *comparison) add(block int32) {
+	c.key = binary.LittleEndian.AppendUint32(c.key, uint32(c.g.blocks[block].letters))
+	c.key = binary.LittleEndian.AppendUint32(c.key, uint32(c.class[c.number[block]]))
 }
 
 // mark sets like of all blocks for a band, by what texts tell apart so far.
@@ -129,7 +141,7 @@ func (c *comparison) mark(band int) {
 			continue
 		}
 		c.key = c.key[:0]
-		c.add(*b)
+		c.add(int32(i + 1))
 		if first, ok := c.known[string(c.key)]; ok {
 			b.like[band] = first
 			continue

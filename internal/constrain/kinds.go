@@ -37,6 +37,21 @@ func newKinds() (of [256]uint8, count int) {
 	return of, int(next)
 }
 
+// A span holds bytes.
+type span struct{ lo, hi byte }
+
+// kindEnds has the first and the last byte of each kind.
+var kindEnds = newKindEnds()
+
+func newKindEnds() []span {
+	ends := make([]span, kinds)
+	for b := range 256 {
+		ends[kindOf[b]].hi = byte(b)
+		ends[kindOf[255-b]].lo = byte(255 - b)
+	}
+	return ends
+}
+
 // A kindSet is a set of kinds, of which there are less than 64.
 type kindSet uint64
 

@@ -184,7 +184,7 @@ func (p *pattern) runes(ranges []runeRange, next int32) int32 {
 }
 
 func (p *pattern) characters(ranges []runeRange, next int32) int32 {
-	var starts, escapes []int32
+	var starts, escaped []int32
 	for _, r := range ranges {
 		if p.g.err != nil {
 			return 0
@@ -202,18 +202,17 @@ func (p *pattern) characters(ranges []runeRange, next int32) int32 {
 				starts = append(starts, p.g.encoded(runeRange{from, c - 1}, next)...)
 			}
 			from = c + 1
-			text := quote(string(c))
-			text = text[2 : len(text)-1] // after the backslash
+			text := escapes[c]
 			if len(text) == 1 || r.hi-r.lo < fewRunes {
-				escapes = append(escapes, p.g.literal(text, next))
+				escaped = append(escaped, p.g.literal(text, next))
 			}
 		}
 		if from <= r.hi {
 			starts = append(starts, p.g.encoded(runeRange{from, r.hi}, next)...)
 		}
 	}
-	if len(escapes) > 0 {
-		starts = append(starts, p.g.literal(`\`, p.g.either(escapes)))
+	if len(escaped) > 0 {
+		starts = append(starts, p.g.literal(`\`, p.g.either(escaped)))
 	}
 	if len(starts) == 0 {
 		return p.g.nothing()
@@ -224,3 +223,15 @@ func (p *pattern) characters(ranges []runeRange, next int32) int32 {
 // fewRunes are as many characters as a range has that means control characters.
 // Larger ranges only hold those with a short escape.
 const fewRunes = 33
+
+// escapes has what follows the backslash in the JSON of a character that needs one.
+var escapes = newEscapes()
+
+func newEscapes() (of ['\\' + 1]string) {
+	for c := range of {
+		if text := quote(string(rune(c))); text[1] == '\\' {
+			of[c] = text[2 : len(text)-1]
+		}
+	}
+	return of
+}

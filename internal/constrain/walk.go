@@ -67,23 +67,32 @@ func (w *walk) follow(e exit, s *state) {
 // state. The branch ends before end; its text has depth bytes.
 func (w *walk) bytes(at, end int32, s *state, depth int32) {
 	if end-at >= int32(w.band.many)/2 { // else there is no tree by kinds: tokens rarely share a text
-		if t := w.band.kinds[at]; t != nil && w.summary(t, at, s, depth) {
+		if t := w.band.kinds[at]; t != nil {
+			w.summary(t, at, s, depth)
 			return
 		}
 	}
-	for at++; at < end && w.a.work <= maxWork; {
-		b := w.band.branches[at]
-		if reached := w.a.step(s, b.last); !reached.dead() {
-			w.add(&w.band.tree, b.first, b.first+b.count)
-			if b.end > at+1 {
-				if reached.ends {
-					w.exits = append(w.exits, exit{branch: at, depth: depth + 1})
-				}
-				w.bytes(at, b.end, reached, depth+1)
-			}
-		}
-		at = b.end
+	for at++; at < end && w.a.work <= maxWork; at = w.band.branches[at].end {
+		w.branch(at, s, depth)
 	}
+}
+
+// branch adds the tokens that begin with a branch, if its last byte and their rest may
+// follow a state. The bytes before the last one are depth.
+func (w *walk) branch(at int32, s *state, depth int32) {
+	b := w.band.branches[at]
+	reached := w.a.step(s, b.last)
+	if reached.dead() {
+		return
+	}
+	w.add(&w.band.tree, b.first, b.first+b.count)
+	if b.end == at+1 {
+		return
+	}
+	if reached.ends {
+		w.exits = append(w.exits, exit{branch: at, depth: depth + 1})
+	}
+	w.bytes(at, b.end, reached, depth+1)
 }
 
 // add adds the tokens at some places of a tree.
@@ -96,52 +105,59 @@ func (w *walk) add(t *tree, from, to int32) {
 	}
 }
 
-// summary adds the same tokens by a tree of kinds, or none if too many depend on more
-// than kinds.
-func (w *walk) summary(t *tree, at int32, s *state, depth int32) bool {
-	listed, runs, sets, exits := len(w.list), len(w.runs), len(w.sets), len(w.exits)
+// summary adds the same tokens by a tree of kinds, but those after a first kind of which
+// too many depend on more than kinds.
+func (w *walk) summary(t *tree, at int32, s *state, depth int32) {
 	k := byKinds{walk: w, tree: t, at: at, begin: s, depth: depth, spare: 32 + len(t.order)/32}
-	if k.add(0, int32(len(t.branches)), s, depth) {
-		return true
+	for next := int32(0); next < int32(len(t.branches)) && w.a.work <= maxWork; next = t.branches[next].end {
+		listed, runs, sets, exits, spare := len(w.list), len(w.runs), len(w.sets), len(w.exits), k.spare
+		if !k.one(next, s, depth) {
+			w.list, w.runs, w.sets, w.exits = w.list[:listed], w.runs[:runs], w.sets[:sets], w.exits[:exits]
+			k.mixed |= 1 << t.branches[next].last
+			k.spare = spare
+		}
 	}
-	w.list, w.runs, w.sets, w.exits = w.list[:listed], w.runs[:runs], w.sets[:sets], w.exits[:exits]
-	return false
+	k.children()
 }
 
 // byKinds is a walk of the tokens that are longer than a branch.
 type byKinds struct {
 	*walk
 	tree  *tree
-	at    int32  // the branch
-	begin *state // after it
-	depth int32  // its bytes
-	spare int    // tokens that it may look at one by one: more take longer than a walk by bytes
+	at    int32   // the branch
+	begin *state  // after it
+	depth int32   // its bytes
+	mixed kindSet // kinds of the first byte after the branch to look at by bytes
+	spare int     // tokens that it may look at one by one: more take longer than a walk by bytes
 }
 
 // add adds the tokens of the branches of kinds from at to end, whose rest after depth
 // bytes may follow a state. It reports whether it could.
 func (k *byKinds) add(at, end int32, s *state, depth int32) bool {
 	for ; at < end && k.a.work <= maxWork; at = k.tree.branches[at].end {
-		b := k.tree.branches[at]
-		reached := k.a.stepKind(s, b.last)
-		switch {
-		case reached == k.a.mixed:
-			safe := k.a.safeKinds(s, b.last)
-			if !safe.has(b.last) {
-				if !k.each(k.tree.order[b.first:k.tree.below(b)]) {
-					return false
-				}
-			} else if !k.safe(at, safe) {
-				return false
-			}
-		case !reached.dead():
-			k.branch(at)
-			if reached.ends && !k.exit(b, depth) || !k.add(at+1, b.end, reached, depth+1) {
-				return false
-			}
+		if !k.one(at, s, depth) {
+			return false
 		}
 	}
 	return true
+}
+
+// one adds the tokens of a branch of kinds. It reports whether it could.
+func (k *byKinds) one(at int32, s *state, depth int32) bool {
+	b := k.tree.branches[at]
+	reached := k.a.stepKind(s, b.last)
+	if reached == k.a.mixed {
+		if safe := k.a.safeKinds(s, b.last); safe.has(b.last) {
+			return k.safe(at, safe)
+		}
+		// Branches of bytes are faster than tokens.
+		return depth > k.depth && k.each(k.tree.order[b.first:k.tree.below(b)])
+	}
+	if reached.dead() {
+		return true
+	}
+	k.own(at)
+	return (!reached.ends || k.exit(b, depth)) && k.add(at+1, b.end, reached, depth+1)
 }
 
 // safe adds the tokens of a branch of kinds after which any bytes of safe kinds may
@@ -152,7 +168,7 @@ func (k *byKinds) safe(at int32, safe kindSet) bool {
 		k.walk.add(k.tree, b.first, k.tree.below(b))
 		return true
 	}
-	k.branch(at)
+	k.own(at)
 	for next := at + 1; next < b.end; next = k.tree.branches[next].end {
 		child := k.tree.branches[next]
 		if safe.has(child.last) {
@@ -166,14 +182,27 @@ func (k *byKinds) safe(at int32, safe kindSet) bool {
 	return true
 }
 
-// branch adds the tokens that are a branch of kinds.
-func (k *byKinds) branch(at int32) {
+// own adds the tokens that are a branch of kinds.
+func (k *byKinds) own(at int32) {
 	if set, ok := k.tree.sets[at]; ok {
 		k.sets = append(k.sets, set)
 		return
 	}
 	b := k.tree.branches[at]
 	k.walk.add(k.tree, b.first, b.first+b.count)
+}
+
+// children adds the tokens whose first byte after the branch has a mixed kind, by branches
+// of bytes.
+func (k *byKinds) children() {
+	if k.mixed == 0 {
+		return
+	}
+	k.band.children(k.at, func(at int32, child branch) {
+		if k.mixed.has(kindOf[child.last]) {
+			k.walk.branch(at, k.begin, k.depth)
+		}
+	})
 }
 
 // each looks at tokens one by one. It reports whether they are few enough.
