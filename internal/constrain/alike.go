@@ -7,20 +7,24 @@ func (a *automaton) stepKind(s *state, kind uint8) *state {
 		s.kinds = make([]*state, kinds)
 	}
 	if s.kinds[kind] == nil {
-		samples := a.gr.samples[kind]
-		if a.whole(s, kind) {
-			samples = samples[:1]
-		}
-		all := a.step(s, samples[0])
-		for _, b := range samples[1:] {
-			if a.step(s, b) != all {
-				all = a.mixed
-				break
-			}
-		}
-		s.kinds[kind] = all
+		s.kinds[kind] = a.afterKind(s, kind)
 	}
 	return s.kinds[kind]
+}
+
+// afterKind computes the state after any byte of a kind, or mixed.
+func (a *automaton) afterKind(s *state, kind uint8) *state {
+	samples := a.gr.samples[kind]
+	if a.whole(s, kind) {
+		return a.after(s, samples[0])
+	}
+	all := a.step(s, samples[0])
+	for _, b := range samples[1:] {
+		if a.step(s, b) != all {
+			return a.mixed
+		}
+	}
+	return all
 }
 
 // whole reports whether the threads of a state take all bytes of a kind or none.

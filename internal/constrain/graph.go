@@ -1,6 +1,9 @@
 package constrain
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A node is a state of the automaton of a grammar.
 type node struct {
@@ -55,6 +58,9 @@ func (g *graph) add(n node) int32 {
 	if len(g.nodes) >= maxNodes {
 		g.fail(fmt.Errorf("it needs more than %d states", maxNodes))
 		return 0
+	}
+	if len(g.nodes) == cap(g.nodes) { // large slices would grow by a quarter
+		g.nodes = slices.Grow(g.nodes, len(g.nodes)+1)
 	}
 	g.nodes = append(g.nodes, n)
 	return int32(len(g.nodes) - 1)

@@ -31,21 +31,21 @@ func (v *Vocabulary) fewTokens() int { return 2 * v.size() }
 
 // localOf returns what follows of a band for threads whose stack is the empty one.
 func (m *Matcher) localOf(threads []thread, band int) *local {
-	key := append(m.key[:0], byte(band))
+	m.key = append(m.key[:0], byte(band))
 	known := &m.v.common
 	for _, t := range threads {
-		key = binary.LittleEndian.AppendUint32(key, uint32(m.a.gr.alike(t.node, band)))
+		m.key = binary.LittleEndian.AppendUint32(m.key, uint32(m.a.gr.alike(t.node, band)))
 		if int(t.node) >= m.v.builtin {
 			known = &m.a.gr.own
 		}
 	}
-	m.key = key
-	if l := known.get(m.v, string(key)); l != nil {
+	key := string(m.key)
+	if l := known.get(m.v, key); l != nil {
 		return l
 	}
 	l := m.computeLocal(m.a.state(slices.Clone(threads), false), band)
 	if m.a.work <= maxWork { // else it is not complete
-		known.put(m.v, string(key), l)
+		known.put(m.v, key, l)
 	}
 	return l
 }

@@ -36,7 +36,7 @@ func (k *locals) size() int {
 func (v *Vocabulary) bytes() int {
 	n := 24*len(v.tokens) + 4*(len(v.control)+len(v.ends)) + 128
 	for _, l := range v.bands {
-		n += l.tree.bytes()
+		n += l.bytes()
 		for _, t := range l.kinds {
 			n += t.bytes()
 		}

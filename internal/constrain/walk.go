@@ -200,7 +200,7 @@ func (k *byKinds) children() {
 	}
 	k.band.children(k.at, func(at int32, child branch) {
 		if k.mixed.has(kindOf[child.last]) {
-			k.walk.branch(at, k.begin, k.depth)
+			k.branch(at, k.begin, k.depth)
 		}
 	})
 }
