@@ -10,8 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/terraform-provider/internal/claim"
 	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 	"github.com/gorizond/koldun/terraform-provider/internal/managed"
@@ -37,6 +39,11 @@ func importables() map[string]importable {
 		"key_value": {`bucket = "imported"`, "imported", map[string]string{"bucket": "imported"}, ""},
 		"key_value_entry": {
 			"bucket = \"settings\"\nkey = \"a/b\"", "settings/a/b", map[string]string{"bucket": "settings", "key": "a/b"}, `value = "v"`,
+		},
+		"nats_account": {"namespace = \"imported\"\nstreams = 20", "imported", map[string]string{"namespace": "imported"}, `overlap = "10m"`},
+		"nats_user": {
+			"namespace = \"NAMESPACE\"\nname = \"imported\"", "NAMESPACE/imported", named("imported"),
+			"users = [{ name = \"gateway\", role = \"gateway\" }]\nwrite_secret_to = { name = \"imported\" }",
 		},
 		"token": {
 			"name = \"ci\"\nsha256 = sha256(\"a-token-of-old\")\nbucket = \"settings\"\nprefix = \"tokens/\"", "ci?bucket=settings&prefix=tokens/",
@@ -84,6 +91,11 @@ func everythingIsImported(t *testing.T, m *clitest.Mirror) {
 	}
 	bucket := s3test.New(t)
 	env := append(serversWith(t, bucket), "KUBECONFIG="+c.Kubeconfig(), "KUBE_NAMESPACE=default")
+	operator := natstest.StartOperator(t)
+	if err := operator.Accounts().Ensure(t.Context(), namespace, natsauth.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	env = append(env, operatorOf(operator)...)
 	furnish(t, env)
 	all := importables()
 	for _, k := range managed.Kinds() {
@@ -110,7 +122,7 @@ func everythingIsImported(t *testing.T, m *clitest.Mirror) {
 					to = fmt.Sprintf("identity = { %s }", assigned(i.identity))
 				}
 				unread := i.unread
-				if kind != "key_value_entry" { // it needs a value
+				if kind != "key_value_entry" && kind != "nats_user" { // they need a value, and users
 					unread = ""
 				}
 				fmt.Fprintf(&config, "import {\n  to = koldun_%s.it\n  %s\n}\nresource \"koldun_%s\" \"it\" {\n%s\n%s\n}\n", kind, to, kind, i.config, unread)
@@ -119,8 +131,8 @@ func everythingIsImported(t *testing.T, m *clitest.Mirror) {
 			out := f.OK("plan")
 			// The plan updates the claims, which no controller serves, and the artifact,
 			// whose files no Job makes: the next apply waits for them. It also sets the
-			// value of the entry.
-			want := fmt.Sprintf("Plan: %d to import, 0 to add, %d to change, 0 to destroy", len(all), len(claim.Kinds())+2)
+			// value of the entry, and the users.
+			want := fmt.Sprintf("Plan: %d to import, 0 to add, %d to change, 0 to destroy", len(all), len(claim.Kinds())+3)
 			if !strings.Contains(out, want) || strings.Contains(out, "must be replaced") {
 				t.Errorf("the plan is not %q:\n%s", want, out)
 			}

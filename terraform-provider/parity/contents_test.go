@@ -38,6 +38,7 @@ func (s *servers) contents() map[string]string {
 	})
 	s.buckets(out)
 	s.nodes(out)
+	s.accounts(out)
 	return out
 }
 

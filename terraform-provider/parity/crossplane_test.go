@@ -32,6 +32,7 @@ type crossplane struct {
 	cluster      *cluster.Cluster
 	kind         *crd.Kind
 	object       *unstructured.Unstructured
+	via          map[string]any // the ProviderConfig; nil if the kind needs no server but the cluster
 	more         map[string]any // of spec
 	given        map[string]any // all fields of forProvider that manifests have set so far
 	observations int
@@ -59,19 +60,49 @@ func newCrossplane(t *testing.T, s *servers, c scenario) manager {
 			"AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
 		},
 	})
-	f.manifest(ns, map[string]any{
-		"apiVersion": k.APIVersion(), "kind": v1alpha1.KindProviderConfig, "metadata": map[string]any{"name": connection},
-		"spec": map[string]any{
-			"nats": map[string]any{"url": s.nats.URL(), "secretRef": map[string]any{"name": connection}},
-			"s3":   map[string]any{"endpoint": s.s3.Endpoint, "secretRef": map[string]any{"name": connection}},
-		},
-	})
+	f.connect(ns, s)
 	if c.secret != "" {
 		f.manifest(ns, map[string]any{
 			"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": secretName}, "stringData": map[string]any{"token": c.secret},
 		})
 	}
 	return f
+}
+
+// connect makes the ProviderConfig of the scenario.
+func (f *crossplane) connect(ns string, s *servers) {
+	f.t.Helper()
+	if s.operator != nil {
+		f.operate(ns, s)
+		return
+	}
+	f.manifest(ns, map[string]any{
+		"apiVersion": f.kind.APIVersion(), "kind": v1alpha1.KindProviderConfig, "metadata": map[string]any{"name": connection},
+		"spec": map[string]any{
+			"nats": map[string]any{"url": s.nats.URL(), "secretRef": map[string]any{"name": connection}},
+			"s3":   map[string]any{"endpoint": s.s3.Endpoint, "secretRef": map[string]any{"name": connection}},
+		},
+	})
+	if f.kind.Namespaced {
+		f.via = map[string]any{"kind": v1alpha1.KindProviderConfig, "name": connection}
+	}
+}
+
+// operate makes a ClusterProviderConfig with the keys of the operator.
+func (f *crossplane) operate(ns string, s *servers) {
+	f.t.Helper()
+	const keys = "operator"
+	f.manifest(ns, map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": keys}, "stringData": s.keys()})
+	f.manifest("", map[string]any{
+		"apiVersion": f.kind.APIVersion(), "kind": v1alpha1.KindClusterProviderConfig, "metadata": map[string]any{"name": ns},
+		"spec": map[string]any{
+			"allowedNamespaces": map[string]any{"names": []any{ns}},
+			"nats":              map[string]any{"url": s.operator.URL(), "operator": map[string]any{"secretRef": map[string]any{"namespace": ns, "name": keys}}},
+			"s3":                map[string]any{"endpoint": s.s3.Endpoint, "secretRef": map[string]any{"namespace": ns, "name": connection}},
+		},
+	})
+	s.to(ns, credentials)
+	f.via = map[string]any{"kind": v1alpha1.KindClusterProviderConfig, "name": ns}
 }
 
 func (f *crossplane) manifest(namespace string, o map[string]any) {
@@ -95,9 +126,9 @@ func (f *crossplane) send(spec map[string]any) error {
 	if f.observations > 0 {
 		metadata["annotations"] = map[string]any{meta.AnnotationKeyReconcileRequestedAt: strconv.Itoa(f.observations)}
 	}
-	whole := map[string]any{"providerConfigRef": map[string]any{"kind": v1alpha1.KindProviderConfig, "name": connection}}
-	if !f.kind.Namespaced {
-		delete(whole, "providerConfigRef") // they need no server but the cluster
+	whole := map[string]any{}
+	if f.via != nil {
+		whole["providerConfigRef"] = f.via
 	}
 	wanted := maps.Clone(spec)
 	for name := range f.given {

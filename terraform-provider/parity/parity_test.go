@@ -33,7 +33,7 @@ type program struct {
 // programs returns the programs that can manage the resource of a scenario.
 func programs(c scenario) []program {
 	out := []program{{"Crossplane", newCrossplane}, {"Terraform", newTerraform}}
-	if c.resource != "node_label_rule" { // koldun up has no nodes
+	if c.resource != "node_label_rule" && !c.operated() { // koldun up has no nodes
 		out = append(out, program{"Up", newUp})
 	}
 	return out

@@ -51,7 +51,7 @@ func (c scenario) namespace() string {
 
 // scenarios returns the scenarios of all kinds.
 func scenarios() []scenario {
-	all := slices.Concat(bucketScenarios(), streamScenarios(), consumerScenarios(), keyValueScenes(), tokenScenarios(), modelScenarios(), nodeScenarios())
+	all := slices.Concat(bucketScenarios(), streamScenarios(), consumerScenarios(), keyValueScenes(), tokenScenarios(), modelScenarios(), nodeScenarios(), accountScenarios())
 	for _, c := range all {
 		for i, s := range c.steps {
 			if s.spec["namespace"] != nil {

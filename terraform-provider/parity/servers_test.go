@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
@@ -22,6 +23,12 @@ type servers struct {
 	store *awss3.Client
 
 	kubernetes *cluster.Cluster
+
+	// operator is the server of a scenario with accounts, of which namespace has one.
+	// The program writes credentials of users into a Secret.
+	operator  *natstest.OperatorServer
+	namespace string
+	written   types.NamespacedName
 }
 
 func newServers(t *testing.T) *servers {

@@ -28,11 +28,19 @@ func newTerraform(t *testing.T, s *servers, c scenario) manager {
 	}
 	p := provider.New("test", func(string) string { return "" })
 	t.Cleanup(p.Close)
-	r := providertest.New(t, p, map[string]any{
+	config := map[string]any{
 		"nats":       map[string]any{"url": s.nats.URL(), "user": natstest.User, "password": natstest.Password},
 		"s3":         map[string]any{"endpoint": s.s3.Endpoint, "access_key": s3test.AccessKey, "secret_key": s3test.SecretKey},
 		"kubernetes": map[string]any{"config_path": s.kubernetes.Kubeconfig()},
-	})
+	}
+	if s.operator != nil {
+		keys := s.keys()
+		config["nats_operator"] = map[string]any{
+			"url": s.operator.URL(), "signing_key": keys["operator.nk"], "system_creds": keys["system.creds"], "accounts_key": keys["accounts.key"], "servers": 1,
+		}
+		s.to("default", s.namespace)
+	}
+	r := providertest.New(t, p, config)
 	return &terraform{t: t, kind: k, resource: r.Resource("koldun_" + c.resource), more: c.terraform}
 }
 

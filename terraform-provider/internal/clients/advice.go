@@ -11,7 +11,11 @@ import (
 func Advise(s System, err error) error {
 	a, ok := map[System]struct{ address, credentials string }{
 		NATS: {"nats.url in the provider block, or NATS_URL", "nats.user and nats.password, or another login of nats in the provider block, or NATS_USER, NATS_PASSWORD and so on"},
-		S3:   {"s3.endpoint in the provider block, or AWS_ENDPOINT_URL_S3", "s3.access_key and s3.secret_key in the provider block, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
+		NATSOperator: {
+			"nats_operator.url in the provider block, or NATS_OPERATOR_URL",
+			"nats_operator.system_creds in the provider block, or NATS_OPERATOR_SYSTEM_CREDS",
+		},
+		S3: {"s3.endpoint in the provider block, or AWS_ENDPOINT_URL_S3", "s3.access_key and s3.secret_key in the provider block, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
 	}[s]
 	switch {
 	case ok && fault.Is(err, fault.Transient):

@@ -33,16 +33,18 @@ type System string
 
 // The systems, by the provider's attribute that configures each.
 const (
-	NATS       System = "nats"
-	S3         System = "s3"
-	Kubernetes System = "kubernetes"
+	NATS         System = "nats"
+	NATSOperator System = "nats_operator"
+	S3           System = "s3"
+	Kubernetes   System = "kubernetes"
 )
 
 // Settings of a provider.
 type Settings struct {
-	NATS bus.Config // URL "" is not configured
-	S3   s3store.Config
-	Kube kube.Config
+	NATS     bus.Config // URL "" is not configured
+	Operator Operator
+	S3       s3store.Config
+	Kube     kube.Config
 	// Unknown are the systems whose settings depend on resources that are not
 	// applied yet.
 	Unknown map[System]bool
@@ -60,8 +62,11 @@ type Connections struct {
 	mu     sync.Mutex
 	bus    *bus.Bus
 	shared *catalog.Shared // of bus
-	client *s3.Client
-	kube   *kube.Client
+	// system is the connection of the system account, which operator uses.
+	system   *bus.Bus
+	operator *catalog.Operator
+	client   *s3.Client
+	kube     *kube.Client
 }
 
 // New returns Connections, none of which is open.
@@ -78,6 +83,8 @@ func (c *Connections) Missing(s System) string {
 		if c.Settings.NATS.URL == "" {
 			return "No NATS server is configured. Set nats.url in the provider block, or the environment variable NATS_URL."
 		}
+	case NATSOperator:
+		return c.Settings.Operator.missing()
 	case S3:
 		if c.Settings.S3.AccessKey == "" && c.Settings.S3.Endpoint == "" && c.Settings.S3.Region == "" {
 			return "No object store is configured. Set s3.endpoint, s3.access_key and s3.secret_key in the provider block, or the environment variables of the AWS tools."
@@ -144,7 +151,8 @@ func (c *Connections) Shared(ctx context.Context) (*catalog.Shared, error) {
 	return c.shared, nil
 }
 
-// Operator is nil: the provider block has one login for all namespaces.
+// Operator is nil: the login of the block nats is of one account. For resources that make
+// accounts, see Of.
 func (c *Connections) Operator(context.Context) (*catalog.Operator, error) { return nil, nil }
 
 // Common is false: the login of the provider block is of one owner.
@@ -225,5 +233,9 @@ func (c *Connections) Close() {
 		c.shared.Close()
 		c.bus.Close()
 		c.bus, c.shared = nil, nil
+	}
+	if c.system != nil {
+		c.system.Close()
+		c.system, c.operator = nil, nil
 	}
 }

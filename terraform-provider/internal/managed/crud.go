@@ -173,6 +173,9 @@ func (r *Resource) settle(ctx context.Context, w *work, want catalog.Resource, l
 		r.fail(d, "read", w.object, err)
 		return tftypes.Value{}, false
 	}
+	if r.kind.Defers && last.Ready && last.Message != "" {
+		d.AddWarning(fmt.Sprintf("%s %q needs another apply", r.Type(), r.id(w.object)), last.Message+". Apply again from then on.")
+	}
 	raw, err := w.state(last)
 	if err != nil {
 		r.fail(d, "read", w.object, err)

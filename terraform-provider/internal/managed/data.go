@@ -20,10 +20,14 @@ type DataSource struct {
 
 var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
 
-// DataSources returns the constructors of the data sources of all kinds.
+// DataSources returns the constructors of the data sources of all kinds but those that
+// nothing can be read of.
 func DataSources() []func() datasource.DataSource {
 	var out []func() datasource.DataSource
 	for _, k := range Kinds() {
+		if k.Unseen {
+			continue
+		}
 		out = append(out, func() datasource.DataSource {
 			r := &Resource{Base: tfresource.Base{Name: k.Name}, kind: k, crd: k.load}
 			return &DataSource{tfresource.DataSource{Resource: &r.Base}, r}

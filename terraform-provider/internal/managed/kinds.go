@@ -23,8 +23,14 @@ type Kind struct {
 	// Owner reports whether the resource has a name of its own: the attribute
 	// "name", which is not part of the external resource.
 	Owner bool
+	// Within reports whether the resource is one of a namespace, which its spec does
+	// not say: the attribute "namespace".
+	Within bool
 	// Connects reports whether there is a connection to write into a Secret.
 	Connects bool
+	// Written reports whether the connection has to be written into a Secret: it is
+	// what the resource makes.
+	Written bool
 	// Digest is the field that holds the SHA-256 of a secret, which comes from
 	// secret_wo or is generated and written into a Secret; "" for kinds without
 	// a secret.
@@ -44,16 +50,21 @@ type Kind struct {
 	// Fixed lists fields that a rule over the whole spec of the CRD makes
 	// immutable.
 	Fixed []string
+	// Defers reports whether a ready resource with a message leaves work to a later apply.
+	Defers bool
 	// Shared reports whether the external resource always exists, so that Create
 	// never adopts one.
 	Shared bool
+	// Unseen reports whether nothing but the state says how the resource is configured,
+	// so that there is no data source.
+	Unseen bool
 
 	entry catalog.Entry
 }
 
 // Kinds returns all resources of managed kinds.
 func Kinds() []Kind {
-	return []Kind{bucketRow(), streamRow(), keyValueRow(), consumerRow(), tokenRow(), recordRow(), artifactRow(), nodesRow()}
+	return []Kind{bucketRow(), streamRow(), keyValueRow(), consumerRow(), tokenRow(), recordRow(), artifactRow(), nodesRow(), accountRow(), userRow()}
 }
 
 const brief = 2 * time.Minute
@@ -137,6 +148,38 @@ func artifactRow() Kind {
 func nodesRow() Kind {
 	k := row("NodeLabelRule", "node_label_rule", "nodelabelrules", attrName)
 	k.Owner = true
+	return k
+}
+
+// accountRow needs the keys of the servers' operator, as all that make accounts.
+func accountRow() Kind {
+	k := row("NATSAccount", "nats_account", "natsaccounts", "namespace")
+	k.Needs, k.Defers = []clients.System{clients.NATSOperator}, true
+	k.About = "It needs the block `nats_operator` of the provider. Destroying it ends all connections of the account; its streams stay unless `purge` is set."
+	k.Says = map[string]string{
+		"revokeBefore": "Revokes the credentials of all users of the account that were issued at this time or earlier, such as leaked ones. It is not in the future. " +
+			"The next apply makes new ones for each `koldun_nats_user` of the namespace, and the first apply after `overlap` ends the earlier ones. " +
+			"With an `overlap` of `0s`, they end at once. Default: none.",
+		"overlap": "Time for which revoked credentials stay valid, up to `1h`. Default: `2m`.",
+	}
+	return k
+}
+
+// userRow has the namespace and the name of the managed resource of a cluster. The users
+// exist as soon as their account does. Nothing but their credentials tells who they are.
+func userRow() Kind {
+	k := row("NATSUser", "nats_user", "natsusers", attrNamespace, attrName)
+	k.Needs, k.Defers = []clients.System{clients.NATSOperator}, true
+	k.About = "It needs the block `nats_operator` of the provider. Credentials are renewed by an apply: once half of `lifetime` is over, the plan shows an update in place. " +
+		"Schedule an apply more often than that, or use the Crossplane kind, which renews them by itself. Destroying it revokes the credentials."
+	k.Says = map[string]string{
+		"lifetime": "Life of credentials, between `10m` and `720h`. Once half of it is over, the next apply writes new ones. Default: `24h`.",
+		"revokeBefore": "Revokes the credentials that were issued at this time or earlier, such as leaked ones. It is not in the future. The apply writes new ones of the same users, " +
+			"which running pods take over without a restart, and the first apply after `overlap` ends the earlier ones. With an `overlap` of `0s`, they end at once. Default: none.",
+		"overlap": "Time for which revoked credentials stay valid after the Secret has new ones, up to `1h`. The kubelet takes up to 90 seconds to give a changed Secret to pods; " +
+			"with less, pods lose their connection until then, and requests wait. Default: `2m`.",
+	}
+	k.Owner, k.Within, k.Connects, k.Written, k.Shared, k.Unseen = true, true, true, true, true, true
 	return k
 }
 

@@ -128,6 +128,11 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		"Durations":    {"koldun_consumer", map[string]any{"stream": "s", "name": "c", "backoff": []any{"1s", "1h30m"}, "ack_wait": providertest.Unknown{}}, nil},
 		"NotYetKnown":  {"koldun_stream", map[string]any{"name": providertest.Unknown{}, "subjects": providertest.Unknown{}}, nil},
 		"HalfKnown":    {"koldun_stream", map[string]any{"name": providertest.Unknown{}, "subjects": []any{providertest.Unknown{}}, "discard": "all"}, []string{"discard"}},
+		"NoSecret":     {"koldun_nats_user", map[string]any{"namespace": "team", "name": "app", "users": []any{map[string]any{"name": "g", "role": "gateway"}}}, []string{"write_secret_to"}},
+		"NoRole":       {"koldun_nats_user", usersOf("team", "admin"), []string{"users", `"admin"`, `"gateway"`}},
+		"NoProgress":   {"koldun_nats_user", usersOf("team", "job"), []string{"users", "progress is that of the role job"}},
+		"ShortLife":    {"koldun_nats_user", with(usersOf("team", "gateway"), "lifetime", "1m"), []string{"lifetime is between 10m and 720h"}},
+		"BadNamespace": {"koldun_nats_account", map[string]any{"namespace": "Team_A"}, []string{"namespace"}},
 		"WaitForWhat":  {"koldun_bucket", map[string]any{"bucket_name": "bbb", "wait": map[string]any{"until": "godot"}}, []string{"wait", "godot"}},
 		"NothingWrong": {"koldun_bucket", map[string]any{"bucket_name": "bbb"}, nil},
 	} {
@@ -148,6 +153,11 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 	}
 }
 
+func with(config map[string]any, name string, v any) map[string]any {
+	config[name] = v
+	return config
+}
+
 func TestUnreachableIsNotGone(t *testing.T) {
 	w := start(t, nil)
 	config := map[string]any{"bucket": "kept"}
@@ -164,13 +174,17 @@ func TestUnreachableIsNotGone(t *testing.T) {
 // TestUnconfiguredIsSaidByThePlan plans without a configuration of the provider.
 func TestUnconfiguredIsSaidByThePlan(t *testing.T) {
 	r := providertest.New(t, provider.New("test", func(string) string { return "" }), nil)
-	for kind, want := range map[string]string{"koldun_bucket": "s3.endpoint", "koldun_stream": "NATS_URL"} {
-		config := map[string]any{"bucket_name": "bbb"}
-		if kind == "koldun_stream" {
-			config = map[string]any{"name": "s", "subjects": []any{"s"}}
-		}
-		if p := r.Resource(kind).Plan(config); !strings.Contains(p.Errors, want) {
-			t.Errorf("%s: got %q, want %q", kind, p.Errors, want)
+	for kind, c := range map[string]struct {
+		config map[string]any
+		want   string
+	}{
+		"koldun_bucket":       {map[string]any{"bucket_name": "bbb"}, "s3.endpoint"},
+		"koldun_stream":       {map[string]any{"name": "s", "subjects": []any{"s"}}, "NATS_URL"},
+		"koldun_nats_account": {map[string]any{"namespace": "team"}, "koldun_nats_account needs nats_operator: The operator of the NATS servers is not configured. Set nats_operator.url"},
+		"koldun_nats_user":    {usersOf("team", "gateway"), "koldun_nats_user needs nats_operator"},
+	} {
+		if p := r.Resource(kind).Plan(c.config); !strings.Contains(p.Errors, c.want) {
+			t.Errorf("%s: got %q, want %q", kind, p.Errors, c.want)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (r *Resource) open(ctx context.Context, o tfschema.Object, d *diag.Diagnost
 	if !r.Connected(d) {
 		return nil
 	}
-	c, err := r.kind.entry.Open(ctx, r.Connections)
+	c, err := r.kind.entry.Open(ctx, r.Connections.Of(r.kind.Needs))
 	if err == nil {
 		c = client{c}
 	}
@@ -73,9 +73,13 @@ func (r *Resource) delivered(c catalog.Client, o tfschema.Object) (catalog.Clien
 	if err != nil {
 		return nil, err
 	}
+	usual := r.Connections.Namespace()
+	if r.kind.Within {
+		usual = o.Text(attrNamespace)
+	}
 	return delivery{
 		Client: c, kube: k, writer: r.Type() + "/" + r.id(o), adopt: r.Connections.Settings.Adopt,
-		to: kube.Key{Namespace: cmp.Or(to.Text("namespace"), r.Connections.Namespace()), Name: to.Text("name")},
+		to: kube.Key{Namespace: cmp.Or(to.Text(attrNamespace), usual), Name: to.Text(attrName)},
 	}, nil
 }
 

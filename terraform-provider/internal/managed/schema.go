@@ -19,13 +19,14 @@ import (
 
 // Attributes of every resource, in addition to those of its CRD.
 const (
-	attrName   = "name"
-	attrSecret = "secret_wo"
-	attrWrite  = "write_secret_to"
-	attrRotate = "rotate_after"
-	attrStatus = "status"
-	attrReady  = tfresource.AttrReady
-	attrWait   = "wait"
+	attrName      = "name"
+	attrNamespace = "namespace"
+	attrSecret    = "secret_wo"
+	attrWrite     = "write_secret_to"
+	attrRotate    = "rotate_after"
+	attrStatus    = "status"
+	attrReady     = tfresource.AttrReady
+	attrWait      = "wait"
 )
 
 // Schema derives the attributes from the CRD.
@@ -42,6 +43,12 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 			Description: "Name of the resource, unique among resources of its kind. " + tfschema.Replaces,
 		}
 	}
+	if r.kind.Within {
+		attributes[attrNamespace] = schema.StringAttribute{
+			Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}, Validators: []validator.String{stringvalidator.LengthBetween(1, 63)},
+			Description: "Namespace of the account, and of the Secret unless that names another one. " + tfschema.Replaces,
+		}
+	}
 	if f := c.Spec.Child(r.kind.Digest); f != nil {
 		attributes[attrSecret] = schema.StringAttribute{
 			Optional: true, WriteOnly: true, Sensitive: true, Validators: []validator.String{stringvalidator.LengthBetween(16, 4096)},
@@ -53,7 +60,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		}
 	}
 	if r.kind.Connects {
-		attributes[attrWrite] = writeAttribute(r.kind.Digest != "")
+		attributes[attrWrite] = r.kind.writeAttribute()
 	}
 	status := *c.Status
 	status.Description = "Observed state of the external resource."
@@ -69,20 +76,23 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 
 // writeAttribute returns the attribute that names the Secret to write, as
 // writeConnectionSecretToRef does in YAML.
-func writeAttribute(generated bool) schema.Attribute {
-	what := "Kubernetes Secret to write the connection details of a workload to, with the names of environment variables as keys. "
-	if generated {
+func (k Kind) writeAttribute() schema.Attribute {
+	what, usual := "Kubernetes Secret to write the connection details of a workload to, with the names of environment variables as keys. ", "`kubernetes.namespace` of the provider, or `default`"
+	switch {
+	case k.Digest != "":
 		what = "Kubernetes Secret to write a generated secret to, under the key `token`. "
+	case k.Within:
+		what, usual = "Kubernetes Secret to write the credentials file of each user to, under the key `NAME.creds`, beside `NATS_URL` and `NATS_CA`. ", "`namespace`"
 	}
 	return schema.SingleNestedAttribute{
-		Optional: true,
+		Optional: !k.Written, Required: k.Written,
 		Description: what + "State and plan never hold its contents. The next apply rewrites a changed or deleted Secret; destroying the resource deletes it. " +
 			"An existing Secret of another writer is an error.",
 		Attributes: map[string]schema.Attribute{
 			"name": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 253)}, Description: "Name of the Secret."},
 			"namespace": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 63)},
-				Description: "Namespace of the Secret. Defaults to `kubernetes.namespace` of the provider, or `default`.",
+				Description: "Namespace of the Secret. Defaults to " + usual + ".",
 			},
 		},
 	}

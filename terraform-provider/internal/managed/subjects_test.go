@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
@@ -119,6 +120,27 @@ func subjects() map[string]subject {
 				[]any{map[string]any{"key": "koldun.test/permuted", "operator": "In", "values": []any{"yes", "no"}}, map[string]any{"key": "none", "operator": "DoesNotExist", "values": []any{}}},
 			}},
 		},
+		"koldun_nats_account": {
+			start: func(t *testing.T) *world {
+				t.Helper()
+				return start(t, map[string]any{"nats_operator": operate(t).block})
+			},
+			base: map[string]any{"namespace": fresh}, identity: []string{"namespace"}, inside: append(inside, "revoke_before", "overlap", "purge"),
+			samples: providertest.Samples{
+				"wait": wait, "timeouts": limits, "disk_bytes": {1 << 20, 2 << 20}, "revoke_before": {"2020-01-31T00:00:00Z", "2020-01-31T01:00:00+01:00"},
+				"overlap": {"0s", "2m", "120s"},
+			},
+		},
+		"koldun_nats_user": {
+			start: startWithAccount, partial: true,
+			base: map[string]any{
+				"namespace": "default", "name": fresh, "users": []any{map[string]any{"name": "gateway", "role": "gateway"}}, "write_secret_to": map[string]any{"name": fresh},
+			},
+			identity: []string{"namespace", "name"}, inside: append(inside, "users", "write_secret_to", "lifetime", "revoke_before", "overlap"),
+			samples: providertest.Samples{
+				"wait": wait, "timeouts": limits, "lifetime": {"10m", "24h", "1440m"}, "revoke_before": {"2020-01-31T00:00:00Z"}, "overlap": {"0s", "2m", "120s"},
+			},
+		},
 		"koldun_key_value_entry": {
 			base: map[string]any{"bucket": "settings", "key": fresh, "value": "v"}, identity: []string{"bucket", "key"}, inside: []string{"value"},
 			samples: providertest.Samples{"value_wo_version": nil},
@@ -147,6 +169,17 @@ func startWithNode(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
+	return w
+}
+
+// startWithAccount returns a world with a cluster and the account of its default
+// namespace.
+func startWithAccount(t *testing.T) *world {
+	t.Helper()
+	w, _, o := startOperated(t)
+	if err := o.Accounts().Ensure(t.Context(), metav1.NamespaceDefault, natsauth.Limits{}); err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
 

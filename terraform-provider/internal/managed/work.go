@@ -87,6 +87,9 @@ func (w *work) wanted() (catalog.Resource, error) {
 	if w.kind.Owner {
 		out.Owner = "terraform/" + w.object.Text(attrName)
 	}
+	if w.kind.Within {
+		out.Namespace = w.object.Text(attrNamespace)
+	}
 	return out, err
 }
 

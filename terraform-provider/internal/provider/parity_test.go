@@ -31,8 +31,6 @@ func withoutResource() map[string]string {
 		"pools":                  "observed for the functions, and changes every second",
 		"workloadstatuses":       "observed for the functions, and has nothing to manage",
 		"tokensets":              "mirrors the Secrets of a namespace, which needs a process that always runs",
-		"natsaccounts":           "made by who holds the key of the servers' operator, which is the Crossplane provider",
-		"natsusers":              "renewed before they expire, which needs a process that always runs",
 		"queues":                 "composed of streams and key-value buckets, which Terraform offers one by one",
 	}
 }

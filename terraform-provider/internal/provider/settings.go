@@ -2,18 +2,24 @@ package provider
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/natsauth"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
@@ -24,6 +30,7 @@ import (
 type setting struct {
 	name, env, text string
 	secret          bool
+	count           bool // a number of at least 1
 }
 
 func blocks() map[clients.System][]setting {
@@ -38,6 +45,19 @@ func blocks() map[clients.System][]setting {
 			{name: "creds", text: "Content of a NATS credentials file, instead of its path.", secret: true},
 			{name: "inbox_prefix", env: names.EnvNATSInbox, text: "Prefix of the subjects of answers, for users that may subscribe to no others. Left out, it is `_INBOX`."},
 			{name: "ca_pem", text: "Authority of the servers' certificates, in PEM, instead of the system's."},
+			{name: "client_cert_pem", text: "Client certificate, in PEM."},
+			{name: "client_key_pem", text: "Key of the client certificate, in PEM.", secret: true},
+		},
+		clients.NATSOperator: {
+			{name: "url", env: clients.EnvOperatorURL, text: "Where the servers are: `nats://host:port`, several separated by commas. Secrets of `koldun_nats_user` hold it as well."},
+			{name: "signing_key", env: clients.EnvOperatorSigning, text: "Seed of a signing key of the servers' operator, which begins with `SO`: key `operator.nk` of the Secret `nats-operator`.", secret: true},
+			{name: "system_creds", env: clients.EnvOperatorSystem, text: "Content of the credentials file of a user of the system account: key `system.creds`.", secret: true},
+			{
+				name: "accounts_key", env: clients.EnvOperatorAccounts, secret: true,
+				text: "At least 32 random bytes, which the keys of accounts are derived from: key `accounts.key`. With others, each namespace gets another account.",
+			},
+			{name: "servers", env: clients.EnvOperatorServers, count: true, text: "Number of servers. Most of them have to confirm a change of an account, and all its deletion. Left out, it is 1."},
+			{name: "ca_pem", env: clients.EnvOperatorCA, text: "Authority of the servers' certificates, in PEM, instead of the system's."},
 			{name: "client_cert_pem", text: "Client certificate, in PEM."},
 			{name: "client_key_pem", text: "Key of the client certificate, in PEM.", secret: true},
 		},
@@ -80,8 +100,11 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 				text += " Environment variable: `" + s.env + "`."
 			}
 			inner[s.name] = schema.StringAttribute{Optional: true, Sensitive: s.secret, Description: text}
+			if s.count {
+				inner[s.name] = schema.Int64Attribute{Optional: true, Validators: []validator.Int64{int64validator.AtLeast(1)}, Description: text}
+			}
 		}
-		attributes[string(system)] = schema.SingleNestedAttribute{Optional: true, Attributes: inner, Description: "How to reach " + title(system) + "."}
+		attributes[string(system)] = schema.SingleNestedAttribute{Optional: true, Attributes: inner, Description: title(system)}
 	}
 	resp.Schema = schema.Schema{
 		Description: "Koldun serves large language models on distributed-llama. This provider manages models, their serving and what they are stored in: " +
@@ -93,12 +116,15 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 func title(s clients.System) string {
 	switch s {
 	case clients.NATS:
-		return "NATS"
+		return "How to reach NATS."
+	case clients.NATSOperator:
+		return "How to make accounts and users on NATS servers in operator mode: only `koldun_nats_account` and `koldun_nats_user` need it. " +
+			"It does not depend on the block `nats`, whose login is of one account."
 	case clients.S3:
-		return "the object store"
+		return "How to reach the object store."
 	case clients.Kubernetes:
 	}
-	return "the Kubernetes cluster"
+	return "How to reach the Kubernetes cluster."
 }
 
 // read reads the settings. If a setting of a system is not known yet, it does not
@@ -116,15 +142,16 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 		}
 		elsewhere := otherLogins(system, block, d)
 		for _, s := range settings {
-			v, _ := block.Attributes()[s.name].(types.String)
+			v := block.Attributes()[s.name]
 			switch {
+			case v == nil || v.IsNull():
+				if !elsewhere[s.name] {
+					values[system][s.name] = strings.TrimSpace(getenv(s.env))
+				}
 			case v.IsUnknown():
 				out.Unknown[system] = true
-			case v.IsNull() && elsewhere[s.name]:
-			case v.IsNull():
-				values[system][s.name] = strings.TrimSpace(getenv(s.env))
 			default:
-				values[system][s.name] = v.ValueString()
+				values[system][s.name] = textOf(v)
 			}
 		}
 	}
@@ -133,6 +160,7 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 	out.Adopt = adopt.ValueBool()
 	nats, s3, k := values[clients.NATS], values[clients.S3], values[clients.Kubernetes]
 	out.NATS = natsConfig(nats)
+	out.Operator = operatorOf(values[clients.NATSOperator], d)
 	out.S3 = s3store.Config{
 		Endpoint: s3["endpoint"], Region: s3["region"], AccessKey: s3["access_key"], SecretKey: s3["secret_key"],
 		SessionToken: s3["session_token"], CAFile: s3["ca_file"],
@@ -163,6 +191,36 @@ func natsConfig(nats map[string]string) bus.Config {
 		out.CredsFile = ""
 	case strings.HasPrefix(out.CredsFile, "-----BEGIN"):
 		out.Creds, out.CredsFile = out.CredsFile, ""
+	}
+	return out
+}
+
+// textOf returns the value of a setting as the environment holds it.
+func textOf(v attr.Value) string {
+	if s, ok := v.(types.String); ok {
+		return s.ValueString()
+	}
+	return v.String()
+}
+
+// operatorOf returns the keys of the block nats_operator.
+func operatorOf(v map[string]string, d *diag.Diagnostics) clients.Operator {
+	out := clients.Operator{
+		Servers: bus.Config{URL: v["url"], CA: v["ca_pem"], Cert: v["client_cert_pem"], Key: v["client_key_pem"], Name: kube.FieldManager},
+		Signing: natsauth.Seed(strings.TrimSpace(v["signing_key"])), System: v["system_creds"],
+		// A line break at the end comes from an editor.
+		Keyring: natsauth.Keyring(strings.TrimRight(v["accounts_key"], "\r\n")), Count: 1,
+	}
+	if strings.Contains(out.Servers.URL, "@") {
+		d.AddAttributeError(path.Root(string(clients.NATSOperator)).AtName("url"), "The URL holds credentials", "Users that koldun_nats_user makes get the URL: remove the credentials from it.")
+	}
+	if v["servers"] == "" {
+		return out
+	}
+	n, err := strconv.Atoi(v["servers"])
+	if out.Count = n; err != nil || n < 1 {
+		d.AddAttributeError(path.Root(string(clients.NATSOperator)).AtName("servers"), "Not a number of servers",
+			fmt.Sprintf("%q of %s is not a number of at least 1.", v["servers"], clients.EnvOperatorServers))
 	}
 	return out
 }

@@ -43,8 +43,8 @@ func readBlock(t *testing.T, system clients.System, attributes, env map[string]s
 	}
 	block := whole.AttributeTypes[string(system)].(tftypes.Object)
 	inner := map[string]tftypes.Value{}
-	for name := range block.AttributeTypes {
-		inner[name] = tftypes.NewValue(tftypes.String, nil)
+	for name, of := range block.AttributeTypes {
+		inner[name] = tftypes.NewValue(of, nil)
 	}
 	for name, v := range attributes {
 		if inner[name].Type() == nil {
@@ -74,6 +74,41 @@ func TestSessionTokenOfTheEnvironment(t *testing.T) {
 		got, d := readBlock(t, clients.S3, c.block, env)
 		if d.HasError() || got.S3 != c.want {
 			t.Errorf("%s: got %+v, %v; want %+v", name, got.S3, d, c.want)
+		}
+	}
+}
+
+// Each key of the operator comes from the block or from the environment.
+func TestKeysOfTheOperator(t *testing.T) {
+	env := map[string]string{
+		"NATS_OPERATOR_URL": "nats://env", "NATS_OPERATOR_SIGNING_KEY": "SOE", "NATS_OPERATOR_SYSTEM_CREDS": "-----BEGIN", "NATS_OPERATOR_ACCOUNTS_KEY": "ek\n",
+		"NATS_OPERATOR_SERVERS": "3", "NATS_OPERATOR_CA": "PEM",
+	}
+	for name, c := range map[string]struct {
+		block map[string]string
+		env   map[string]string
+		want  clients.Operator
+	}{
+		"Nothing": {nil, nil, clients.Operator{Count: 1}},
+		"Environment": {nil, env, clients.Operator{
+			Servers: bus.Config{URL: "nats://env", CA: "PEM"}, Signing: "SOE", System: "-----BEGIN", Keyring: "ek", Count: 3,
+		}},
+		"Block": {map[string]string{"url": "nats://h", "signing_key": "SO", "system_creds": "c", "accounts_key": "k\n", "ca_pem": "p", "client_cert_pem": "cert", "client_key_pem": "key"}, env, clients.Operator{
+			Servers: bus.Config{URL: "nats://h", CA: "p", Cert: "cert", Key: "key"}, Signing: "SO", System: "c", Keyring: "k", Count: 3,
+		}},
+	} {
+		got, d := readBlock(t, clients.NATSOperator, c.block, c.env)
+		got.Operator.Servers.Name = ""
+		if d.HasError() || got.Operator != c.want {
+			t.Errorf("%s: got %+v, %v; want %+v", name, got.Operator, d, c.want)
+		}
+	}
+	for name, c := range map[string]struct{ env, want string }{
+		"NATS_OPERATOR_SERVERS": {"many", `"many" of NATS_OPERATOR_SERVERS is not a number of at least 1.`},
+		"NATS_OPERATOR_URL":     {"nats://u:p@h", "Users that koldun_nats_user makes get the URL: remove the credentials from it."},
+	} {
+		if _, d := readBlock(t, clients.NATSOperator, nil, map[string]string{name: c.env}); len(d) != 1 || d[0].Detail() != c.want {
+			t.Errorf("%s: got %v, want %q", name, d, c.want)
 		}
 	}
 }

@@ -1,0 +1,3 @@
+data "koldun_nats_account" "team" {
+  namespace = "team"
+}

@@ -1,0 +1,6 @@
+import {
+  to = koldun_nats_account.team
+  identity = {
+    namespace = "team"
+  }
+}

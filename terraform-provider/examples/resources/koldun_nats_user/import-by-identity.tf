@@ -1,0 +1,7 @@
+import {
+  to = koldun_nats_user.serving
+  identity = {
+    namespace = "team"
+    name      = "serving"
+  }
+}

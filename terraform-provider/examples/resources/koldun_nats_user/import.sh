@@ -1,0 +1,1 @@
+terraform import koldun_nats_user.serving 'team/serving'

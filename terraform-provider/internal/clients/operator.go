@@ -1,0 +1,103 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/external/catalog"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/natsauth"
+)
+
+// Environment variables that the settings of the operator fall back to. No workload has
+// them.
+const (
+	EnvOperatorURL      = "NATS_OPERATOR_URL"
+	EnvOperatorSigning  = "NATS_OPERATOR_SIGNING_KEY"
+	EnvOperatorSystem   = "NATS_OPERATOR_SYSTEM_CREDS"
+	EnvOperatorAccounts = "NATS_OPERATOR_ACCOUNTS_KEY"
+	EnvOperatorServers  = "NATS_OPERATOR_SERVERS"
+	EnvOperatorCA       = "NATS_OPERATOR_CA"
+)
+
+// An Operator holds the keys that make accounts on NATS servers in operator mode.
+type Operator struct {
+	Servers bus.Config       // without a login; URL "" is not configured
+	Signing natsauth.Seed    // signs accounts
+	System  string           // credentials file of a user of the system account
+	Keyring natsauth.Keyring // the keys of accounts follow from it
+	Count   int              // of servers
+}
+
+// missing returns which setting is missing, and how to mend it.
+func (o Operator) missing() string {
+	for _, s := range []struct{ name, env, value string }{
+		{"url", EnvOperatorURL, o.Servers.URL},
+		{"signing_key", EnvOperatorSigning, string(o.Signing)},
+		{"system_creds", EnvOperatorSystem, o.System},
+		{"accounts_key", EnvOperatorAccounts, string(o.Keyring)},
+	} {
+		if s.value == "" {
+			return fmt.Sprintf("The operator of the NATS servers is not configured. Set nats_operator.%s in the provider block, or the environment variable %s. "+
+				"The Secret nats-operator, which spec.nats.operator of a ClusterProviderConfig names, holds the keys.", s.name, s.env)
+		}
+	}
+	return ""
+}
+
+// login returns the connection of the user of the system account.
+func (o Operator) login() (bus.Config, error) {
+	out := o.Servers
+	life, ok := natsauth.LifeOf(o.System)
+	if !ok {
+		return out, fault.Errorf(fault.Invalid, "cannot use nats_operator.system_creds of the provider block: it is not the content of a NATS credentials file")
+	}
+	out.System, out.Creds, out.InboxPrefix = true, o.System, natsauth.InboxPrefix(life.User)
+	return out, nil
+}
+
+// Of returns the connections of a resource that needs some systems. Those of a resource
+// that makes accounts have an Operator; others do not need the servers to answer.
+func (c *Connections) Of(needs []System) catalog.Connections {
+	if slices.Contains(needs, NATSOperator) {
+		return operated{c}
+	}
+	return c
+}
+
+// operated are Connections that make accounts.
+type operated struct{ *Connections }
+
+// Operator returns the accounts of the NATS servers. Errors: Invalid (settings), those of
+// bus.Connect, within 20 s.
+func (c operated) Operator(ctx context.Context) (*catalog.Operator, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.operator != nil {
+		return c.operator, nil
+	}
+	if err := c.check(NATSOperator); err != nil {
+		return nil, err
+	}
+	of := c.Settings.Operator
+	login, err := of.login()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialWithin)
+	defer cancel()
+	b, err := bus.Connect(ctx, login)
+	if err != nil {
+		return nil, Advise(NATSOperator, err)
+	}
+	accounts, err := natsauth.NewAccounts(b.Conn(), of.Signing, of.Keyring, of.Count)
+	if err != nil {
+		b.Close()
+		return nil, fmt.Errorf("cannot use nats_operator of the provider block: %w", err)
+	}
+	address := bus.Config{URL: of.Servers.URL, CA: of.Servers.CA, Cert: of.Servers.Cert, Key: of.Servers.Key}
+	c.system, c.operator = b, &catalog.Operator{Accounts: accounts, Address: address.Env()}
+	return c.operator, nil
+}
