@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -35,10 +36,12 @@ type Kind struct {
 	// secret_wo or is generated and written into a Secret; "" for kinds without
 	// a secret.
 	Digest string
-	// About is documentation to add to the description of the CRD. Says replaces
-	// the descriptions of fields where those of the CRD describe a cluster.
-	About string
-	Says  map[string]string
+	// About is documentation to add to the description of the CRD, or to Instead, which
+	// replaces it. Says replaces the descriptions of fields. Both are for what those of
+	// the CRD say about a cluster only.
+	About   string
+	Instead string
+	Says    map[string]string
 	// Omit lists fields that Terraform does not offer; each row gives its reason.
 	Omit []string
 	// Defaults of fields that a cluster leaves unchanged when they are omitted.
@@ -155,7 +158,9 @@ func nodesRow() Kind {
 func accountRow() Kind {
 	k := row("NATSAccount", "nats_account", "natsaccounts", "namespace")
 	k.Needs, k.Defers = []clients.System{clients.NATSOperator}, true
-	k.About = "It needs the block `nats_operator` of the provider. Destroying it ends all connections of the account; its streams stay unless `purge` is set."
+	k.Instead = "The account of a namespace on NATS servers in operator mode, with its limits. Without it, the account of a namespace has the limits of the ProviderConfig. " +
+		"It needs the block `nats_operator` of the provider."
+	k.About = "Destroying it ends all connections of the account; its streams stay unless `purge` is set."
 	k.Says = map[string]string{
 		"revokeBefore": "Revokes the credentials of all users of the account that were issued at this time or earlier, such as leaked ones. It is not in the future. " +
 			"The next apply makes new ones for each `koldun_nats_user` of the namespace, and the first apply after `overlap` ends the earlier ones. " +
@@ -170,7 +175,9 @@ func accountRow() Kind {
 func userRow() Kind {
 	k := row("NATSUser", "nats_user", "natsusers", attrNamespace, attrName)
 	k.Needs, k.Defers = []clients.System{clients.NATSOperator}, true
-	k.About = "It needs the block `nats_operator` of the provider. Credentials are renewed by an apply: once half of `lifetime` is over, the plan shows an update in place. " +
+	k.Instead = "Users of the NATS account of a namespace, on NATS servers in operator mode, with credentials files in a Secret of the cluster. The rights of each role are fixed. " +
+		"It needs the block `nats_operator` of the provider, and the account."
+	k.About = "Credentials are renewed by an apply: once half of `lifetime` is over, the plan shows an update in place. " +
 		"Schedule an apply more often than that, or use the Crossplane kind, which renews them by itself. Destroying it revokes the credentials."
 	k.Says = map[string]string{
 		"lifetime": "Life of credentials, between `10m` and `720h`. Once half of it is over, the next apply writes new ones. Default: `24h`.",
@@ -202,6 +209,7 @@ func (k Kind) load() (*crd.Kind, error) {
 		return nil, err
 	}
 	out, spec := *c, *c.Spec
+	out.Description = cmp.Or(k.Instead, c.Description)
 	spec.Fields = nil
 	durations := k.entry.Durations()
 	for _, f := range c.Spec.Fields {
