@@ -50,7 +50,11 @@ func TestExampleOfAccounts(t *testing.T) {
 	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
 		t.Errorf("the plan after apply is not empty:\n%s", r.Out)
 	}
-	said.add(f.OK("apply", "-auto-approve", "-var", "revoke_before="+time.Now().UTC().Format(time.RFC3339)))
+	f.Env = append(f.Env, "TF_VAR_revoke_before="+time.Now().UTC().Format(time.RFC3339))
+	said.add(f.OK("apply", "-auto-approve"))
+	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
+		t.Errorf("the plan after a revocation is not empty:\n%s", r.Out)
+	}
 	second := creds()
 	if state, err := s.Accounts().State(waittest.Context(t), namespace); err != nil || state.Accepts(life.User, life.Made) || second == first {
 		t.Errorf("the account accepts revoked credentials, or they are still in the Secret: %v", err)

@@ -23,16 +23,18 @@ variable "connections" {
 variable "revoke_before" {
   type        = string
   default     = null
-  description = "Credentials that were issued until then have leaked: the present time, such as 2026-11-23T14:30:00Z."
+  description = "Revokes the credentials that were issued until then, such as leaked ones: the present time, as 2026-11-23T14:30:00Z."
 }
 
 # The cluster is that of KUBECONFIG.
 provider "koldun" {}
 
 resource "koldun_nats_account" "team" {
-  namespace   = var.namespace
-  connections = var.connections
-  streams     = 20
+  namespace     = var.namespace
+  connections   = var.connections
+  streams       = 20
+  revoke_before = var.revoke_before
+  overlap       = "0s" # one apply ends credentials that have leaked
 }
 
 resource "koldun_nats_user" "serving" {
@@ -42,8 +44,7 @@ resource "koldun_nats_user" "serving" {
     { name = "gateway", role = "gateway" },
     { name = "dispatcher", role = "dispatcher" },
   ]
-  lifetime        = "720h" # an apply in the second half of it renews them
-  revoke_before   = var.revoke_before
-  overlap         = "0s" # one apply replaces and ends credentials that have leaked
+  lifetime        = "720h"                                 # an apply in the second half of it renews them
+  revoke_before   = koldun_nats_account.team.revoke_before # the same apply replaces them
   write_secret_to = { name = "serving-nats" }
 }

@@ -102,7 +102,7 @@ func TestUsersOfANamespace(t *testing.T) {
 		t.Errorf("leaked credentials connect: %v", err)
 	}
 	kept := s.creds("gateway")
-	gateway = dial(o, s, "gateway")
+	dial(o, s, "gateway")
 
 	if imported := w.Import("koldun_nats_user", s.namespace+"/app"); imported.Attribute("users") != nil {
 		t.Errorf("an import reads %v", providertest.JSON(imported.State))
