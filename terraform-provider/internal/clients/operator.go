@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external/catalog"
@@ -31,7 +32,7 @@ type Operator struct {
 	Count   int              // of servers
 }
 
-// missing returns which setting is missing, and how to mend it.
+// missing returns which setting is missing or cannot be used, and how to mend it.
 func (o Operator) missing() string {
 	for _, s := range []struct{ name, env, value string }{
 		{"url", EnvOperatorURL, o.Servers.URL},
@@ -43,6 +44,12 @@ func (o Operator) missing() string {
 			return fmt.Sprintf("The operator of the NATS servers is not configured. Set nats_operator.%s in the provider block, or the environment variable %s. "+
 				"The Secret nats-operator, which spec.nats.operator of a ClusterProviderConfig names, holds the keys.", s.name, s.env)
 		}
+	}
+	switch {
+	case strings.Contains(o.Servers.URL, "@"):
+		return "The URL of the NATS servers holds credentials, and users that koldun_nats_user makes would get it. Remove them from nats_operator.url in the provider block, or from the environment variable " + EnvOperatorURL + "."
+	case o.Count < 1:
+		return "The number of NATS servers is not a number of at least 1. Set nats_operator.servers in the provider block, or the environment variable " + EnvOperatorServers + "."
 	}
 	return ""
 }

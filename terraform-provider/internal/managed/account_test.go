@@ -200,6 +200,8 @@ func TestSettingsOfTheOperator(t *testing.T) {
 		"NoKey":       {map[string]any{"signing_key": nil}, true, "Set nats_operator.signing_key in the provider block, or the environment variable NATS_OPERATOR_SIGNING_KEY."},
 		"NoLogin":     {map[string]any{"system_creds": nil}, true, "Set nats_operator.system_creds"},
 		"NoKeyring":   {map[string]any{"accounts_key": nil}, true, "Set nats_operator.accounts_key"},
+		"NoServers":   {map[string]any{"servers": 0}, true, "Set nats_operator.servers"},
+		"Login":       {map[string]any{"url": "nats://u:p@" + strings.TrimPrefix(o.URL(), "nats://")}, true, "Remove them from nats_operator.url"},
 		"KnownLater":  {map[string]any{"signing_key": providertest.Unknown{}}, false, "nats_operator settings are not known yet"},
 		"NotAKey":     {map[string]any{"signing_key": "SOMETHING"}, false, "nats_operator of the provider block"},
 		"NotALogin":   {map[string]any{"system_creds": "/path/of/system.creds"}, false, "nats_operator.system_creds of the provider block: it is not the content"},

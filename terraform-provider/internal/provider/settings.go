@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -160,7 +159,7 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 	out.Adopt = adopt.ValueBool()
 	nats, s3, k := values[clients.NATS], values[clients.S3], values[clients.Kubernetes]
 	out.NATS = natsConfig(nats)
-	out.Operator = operatorOf(values[clients.NATSOperator], d)
+	out.Operator = operatorOf(values[clients.NATSOperator])
 	out.S3 = s3store.Config{
 		Endpoint: s3["endpoint"], Region: s3["region"], AccessKey: s3["access_key"], SecretKey: s3["secret_key"],
 		SessionToken: s3["session_token"], CAFile: s3["ca_file"],
@@ -204,23 +203,15 @@ func textOf(v attr.Value) string {
 }
 
 // operatorOf returns the keys of the block nats_operator.
-func operatorOf(v map[string]string, d *diag.Diagnostics) clients.Operator {
+func operatorOf(v map[string]string) clients.Operator {
 	out := clients.Operator{
 		Servers: bus.Config{URL: v["url"], CA: v["ca_pem"], Cert: v["client_cert_pem"], Key: v["client_key_pem"], Name: kube.FieldManager},
 		Signing: natsauth.Seed(strings.TrimSpace(v["signing_key"])), System: v["system_creds"],
 		// A line break at the end comes from an editor.
 		Keyring: natsauth.Keyring(strings.TrimRight(v["accounts_key"], "\r\n")), Count: 1,
 	}
-	if strings.Contains(out.Servers.URL, "@") {
-		d.AddAttributeError(path.Root(string(clients.NATSOperator)).AtName("url"), "The URL holds credentials", "Users that koldun_nats_user makes get the URL: remove the credentials from it.")
-	}
-	if v["servers"] == "" {
-		return out
-	}
-	n, err := strconv.Atoi(v["servers"])
-	if out.Count = n; err != nil || n < 1 {
-		d.AddAttributeError(path.Root(string(clients.NATSOperator)).AtName("servers"), "Not a number of servers",
-			fmt.Sprintf("%q of %s is not a number of at least 1.", v["servers"], clients.EnvOperatorServers))
+	if v["servers"] != "" {
+		out.Count, _ = strconv.Atoi(v["servers"]) // 0 is reported by what needs the block
 	}
 	return out
 }
