@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/openai/messages"
@@ -42,8 +43,10 @@ func messagesOperation() operation {
 	return operation{
 		label: telemetry.OperationChat, idPrefix: "msg_", reasoning: reasoningContent,
 		decode: alone(func(body []byte) (openai.Request, error) {
-			chat, err := messages.Parse(body)
-			return chat.Request(openai.OperationChat), err
+			chat, ignored, err := messages.Parse(body)
+			out := chat.Request(openai.OperationChat)
+			out.Ignored = slices.Sorted(slices.Values(append(out.Ignored, ignored...)))
+			return out, err
 		}),
 		stream: func(o openai.StreamOptions) chunks { return messages.NewStream(o.ID, o.Model) },
 		whole: func(a answer) any {

@@ -3,6 +3,7 @@ package messages
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		chat, err := Parse(body)
+		chat, _, err := Parse(body)
 		var e *openai.Error
 		if err != nil {
 			if !errors.As(err, &e) || e.Status != 400 {
@@ -55,4 +56,12 @@ func FuzzArguments(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestParseIgnores names the fields that have no effect.
+func TestParseIgnores(t *testing.T) {
+	_, ignored, err := Parse([]byte(`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"a"}],"service_tier":"auto","seed":1,"system":"b","thinking":null}`))
+	if want := []string{"seed", "service_tier"}; err != nil || !slices.Equal(ignored, want) {
+		t.Errorf("got %q, %v, want %q", ignored, err, want)
+	}
 }

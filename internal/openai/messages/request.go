@@ -3,19 +3,35 @@ package messages
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/openai"
 )
 
 // Parse reads and validates the body of POST /v1/messages, and returns the chat that
-// asks the same. Its errors are *openai.Error and name the parameter.
-func Parse(body []byte) (openai.ChatRequest, error) {
+// asks the same, and the names of the fields that it does not know, sorted. Its errors
+// are *openai.Error and name the parameter.
+func Parse(body []byte) (chat openai.ChatRequest, ignored []string, err error) {
 	o, err := openai.ParseObject(body)
 	if err != nil {
-		return openai.ChatRequest{}, err
+		return openai.ChatRequest{}, nil, err
 	}
+	encoded, err := openai.Encode(translate(o))
+	if o.Err() != nil {
+		return openai.ChatRequest{}, nil, o.Err()
+	}
+	if err != nil {
+		return openai.ChatRequest{}, nil, err
+	}
+	chat, err = openai.ParseChat(encoded)
+	return chat, slices.Sorted(maps.Keys(o.Rest())), err
+}
+
+// translate takes the fields of a message, and returns those of the chat.
+func translate(o openai.Object) map[string]any {
 	chat := map[string]any{}
 	if model, _ := o.Text("model"); model != "" {
 		chat["model"] = model
@@ -44,14 +60,7 @@ func Parse(body []byte) (openai.ChatRequest, error) {
 	if raw := o.Take("thread"); raw != nil {
 		o.Fail("thread", codeThread, "%s is not supported here: send the whole conversation in 'messages'")
 	}
-	if o.Err() != nil {
-		return openai.ChatRequest{}, o.Err()
-	}
-	encoded, err := openai.Encode(chat)
-	if err != nil {
-		return openai.ChatRequest{}, err
-	}
-	return openai.ParseChat(encoded)
+	return chat
 }
 
 func parseSampling(o openai.Object, chat map[string]any) {
