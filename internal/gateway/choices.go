@@ -162,15 +162,8 @@ func (t *generation) collectAll(ctx context.Context, w http.ResponseWriter, piec
 			setMember(w.Header(), frame.Member)
 			queued = max(queued, choice.follow.queuedFor())
 		case queue.FrameDelta:
-			if err := c.add(frame); err != nil {
-				t.undecoded(err)
-				refuse(w, errInternal())
-				return outcomeInternal
-			}
-			if size := sizeOf(all); size > maxAnswer {
-				t.g.log.Error("an answer is too long to be held", "request", t.ref.ID, "bytes", size)
-				refuse(w, errEngine())
-				return outcomeTooLong
+			if outcome := t.gather(w, c, frame, func() int { return sizeOf(all) }); outcome != "" {
+				return outcome
 			}
 		case queue.FrameEnd:
 			c.text(choice.filter.rest())

@@ -31,15 +31,8 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 			setIgnored(w.Header(), frame.Ignored)
 			setMember(w.Header(), frame.Member)
 		case queue.FrameDelta:
-			if err := c.add(frame); err != nil {
-				t.undecoded(err)
-				refuse(w, errInternal())
-				return outcomeInternal
-			}
-			if size := c.size(); size > maxAnswer {
-				t.g.log.Error("an answer is too long to be held", "request", t.ref.ID, "bytes", size)
-				refuse(w, errEngine())
-				return outcomeTooLong
+			if outcome := t.gather(w, &c, frame, c.size); outcome != "" {
+				return outcome
 			}
 		case queue.FrameEnd:
 			c.text(t.filter.rest())
@@ -52,6 +45,22 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 			return refused.Code
 		}
 	}
+}
+
+// gather adds a piece to what has come of an answer, of which size returns the bytes in
+// all choices. It returns "", or the outcome if it has written a refusal.
+func (t *generation) gather(w http.ResponseWriter, c *collected, frame *queue.Frame, size func() int) string {
+	if err := c.add(frame); err != nil {
+		t.undecoded(err)
+		refuse(w, errInternal())
+		return outcomeInternal
+	}
+	if held := size(); held > maxAnswer {
+		t.g.log.Error("an answer is too long to be held", "request", t.ref.ID, "bytes", held)
+		refuse(w, errEngine())
+		return outcomeTooLong
+	}
+	return ""
 }
 
 // collected is what has come of an answer.
@@ -101,7 +110,7 @@ func (t *generation) whole(w http.ResponseWriter, c *collected) {
 // answered returns what has come until the last frame.
 func (t *generation) answered(c *collected, frame *queue.Frame) answer {
 	return answer{
-		id: t.operation.idPrefix + t.in.id, model: t.model, created: t.in.begun.Unix(),
+		index: t.index, id: t.operation.idPrefix + t.in.id, model: t.model, created: t.in.begun.Unix(),
 		thoughts: c.thoughts.String(), text: c.answer.String(), parts: c.parts, finish: finishReason(frame), usage: usageOf(frame), base64: t.base64,
 	}
 }

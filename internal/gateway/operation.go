@@ -47,6 +47,7 @@ type chunks interface {
 
 // An answer is a complete one.
 type answer struct {
+	index          int // of the choice
 	id, model      string
 	created        int64 // Unix time in seconds
 	thoughts, text string
@@ -71,10 +72,8 @@ func chatOperation() operation {
 		whole:  func(a answer) any { return chatAnswer(a) },
 		several: func(all []answer) any {
 			c := chatAnswer(all[0])
-			for i, a := range all[1:] {
-				next := chatAnswer(a).Choices[0]
-				next.Index = i + 1
-				c.Choices = append(c.Choices, next)
+			for _, a := range all[1:] {
+				c.Choices = append(c.Choices, chatAnswer(a).Choices...)
 			}
 			c.Usage = usageOfAll(all)
 			return c
@@ -84,7 +83,7 @@ func chatOperation() operation {
 
 func chatAnswer(a answer) openai.ChatCompletion {
 	c := openai.NewCompletion(a.id, a.model, a.created, a.text, a.finish, a.usage)
-	c.Choices[0].Message.ReasoningContent = a.thoughts
+	c.Choices[0].Index, c.Choices[0].Message.ReasoningContent = a.index, a.thoughts
 	c.Choices[0].SetParts(&a.parts)
 	return c
 }
@@ -104,10 +103,8 @@ func completionOperation() operation {
 		whole:  func(a answer) any { return textAnswer(a) },
 		several: func(all []answer) any {
 			c := textAnswer(all[0])
-			for i, a := range all[1:] {
-				next := textAnswer(a).Choices[0]
-				next.Index = i + 1
-				c.Choices = append(c.Choices, next)
+			for _, a := range all[1:] {
+				c.Choices = append(c.Choices, textAnswer(a).Choices...)
 			}
 			c.Usage = usageOfAll(all)
 			return c
@@ -117,6 +114,7 @@ func completionOperation() operation {
 
 func textAnswer(a answer) openai.Completion {
 	c := openai.NewText(a.id, a.model, a.created, a.text, a.finish, a.usage)
+	c.Choices[0].Index = a.index
 	c.Choices[0].SetParts(&a.parts)
 	return c
 }
