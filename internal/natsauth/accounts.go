@@ -140,6 +140,25 @@ func (a *Accounts) Ensure(ctx context.Context, namespace string, usual Limits) e
 	return nil
 }
 
+// edit changes the claims of the account of a namespace, and pushes them. It does not
+// call change unless the account exists. Errors: NotFound, that of change, those of Set.
+func (a *Accounts) edit(ctx context.Context, namespace string, change func(*jwt.AccountClaims) error) error {
+	account, err := a.keyring.Account(namespace)
+	if err != nil {
+		return err
+	}
+	a.change.Lock()
+	defer a.change.Unlock()
+	claims, err := a.claims(ctx, account.ID)
+	if err != nil {
+		return err
+	}
+	if err := change(claims); err != nil {
+		return err
+	}
+	return a.put(ctx, claims)
+}
+
 // claims returns the claims of an account. Errors: NotFound, Transient.
 func (a *Accounts) claims(ctx context.Context, account string) (*jwt.AccountClaims, error) {
 	text, err := a.find(ctx, account)

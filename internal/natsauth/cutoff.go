@@ -16,6 +16,14 @@ import (
 // half at most to give a changed Secret to pods.
 const DefaultOverlap = 2 * time.Minute
 
+// Overlap returns a given overlap, or the default one for nil. One below 0 counts as 0.
+func Overlap[D ~int64](given *D) time.Duration {
+	if given == nil {
+		return DefaultOverlap
+	}
+	return max(time.Duration(*given), 0)
+}
+
 // Tags of an account with a Cutoff.
 const (
 	tagBefore = "renew-before:"
@@ -36,25 +44,17 @@ func (a *Accounts) RevokeBefore(ctx context.Context, namespace string, before ti
 	if before.After(now) {
 		return inFuture(before)
 	}
-	account, err := a.keyring.Account(namespace)
-	if err != nil {
-		return err
-	}
-	a.change.Lock()
-	defer a.change.Unlock()
-	claims, err := a.claims(ctx, account.ID)
-	if err != nil {
-		return err
-	}
-	c := cutoffOf(claims)
-	if before.Unix() > c.Before.Unix() {
-		c = Cutoff{Before: before, From: now.Add(overlap)}
-	}
-	c.keep(claims)
-	if c.due(claims, now) {
-		claims.RevokeAt(jwt.All, c.Before)
-	}
-	return a.put(ctx, claims)
+	return a.edit(ctx, namespace, func(claims *jwt.AccountClaims) error {
+		c := cutoffOf(claims)
+		if before.Unix() > c.Before.Unix() {
+			c = Cutoff{Before: before, From: now.Add(overlap)}
+		}
+		c.keep(claims)
+		if c.due(claims, now) {
+			claims.RevokeAt(jwt.All, c.Before)
+		}
+		return nil
+	})
 }
 
 // inFuture refuses a revocation that would cover credentials that are not made yet.

@@ -14,26 +14,21 @@ import (
 // for each at or before a time. It is no error if there is no account. Errors: Invalid (a
 // time in the future), those of Set.
 func (a *Accounts) Revoke(ctx context.Context, namespace string, users map[string]time.Time) error {
-	account, err := a.keyring.Account(namespace)
-	if err != nil {
-		return err
-	}
-	a.change.Lock()
-	defer a.change.Unlock()
-	claims, err := a.claims(ctx, account.ID)
-	if fault.Is(err, fault.NotFound) {
+	found := false
+	err := a.edit(ctx, namespace, func(claims *jwt.AccountClaims) error {
+		found = true
+		for user, before := range users {
+			if before.After(time.Now()) {
+				return inFuture(before)
+			}
+			claims.RevokeAt(user, before)
+		}
+		return nil
+	})
+	if !found && fault.Is(err, fault.NotFound) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	for user, before := range users {
-		if before.After(time.Now()) {
-			return inFuture(before)
-		}
-		claims.RevokeAt(user, before)
-	}
-	return a.put(ctx, claims)
+	return err
 }
 
 // Remove removes the account of a namespace, with its streams if purge is set. All

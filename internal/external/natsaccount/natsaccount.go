@@ -76,13 +76,6 @@ func (s Spec) revokes(have natsauth.State, now time.Time) bool {
 	return have.Due(now) || s.RevokeBefore != nil && s.RevokeBefore.Unix() > max(have.Cutoff.Before.Unix(), have.Refused("").Unix())
 }
 
-func (s Spec) overlap() time.Duration {
-	if s.Overlap == nil {
-		return natsauth.DefaultOverlap
-	}
-	return max(time.Duration(*s.Overlap), 0)
-}
-
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // View returns the limits of the account as they are.
@@ -109,7 +102,7 @@ func (c Client) Update(ctx context.Context, s Spec) error {
 	if s.RevokeBefore != nil {
 		before = *s.RevokeBefore
 	}
-	return c.accounts.RevokeBefore(ctx, s.Namespace, before, s.overlap())
+	return c.accounts.RevokeBefore(ctx, s.Namespace, before, natsauth.Overlap(s.Overlap))
 }
 
 // Watch calls changed when credentials are to be refused.
@@ -118,7 +111,7 @@ func (c Client) Watch(ctx context.Context, s Spec, changed func()) error {
 		<-ctx.Done()
 		return nil
 	}
-	return external.After(ctx, s.overlap()+time.Second, changed)
+	return external.After(ctx, natsauth.Overlap(s.Overlap)+time.Second, changed)
 }
 
 // Delete disables the account, and removes it from all servers.

@@ -18,13 +18,6 @@ func (s Spec) renewed(account natsauth.State) time.Time {
 	return account.Renewed(*s.RevokeBefore)
 }
 
-func (s Spec) overlap() time.Duration {
-	if s.Overlap == nil {
-		return natsauth.DefaultOverlap
-	}
-	return max(time.Duration(*s.Overlap), 0)
-}
-
 // revocations adds to an observation which users have credentials that are to be refused
 // now: users that were removed, and those with newer credentials than RevokeBefore, when
 // the overlap is over.
@@ -50,7 +43,7 @@ func (s Spec) revocations(o *external.Observation[Status], account natsauth.Stat
 	if s.RevokeBefore == nil || s.RevokeBefore.Unix() <= refused.Unix() || now.Sub(*s.RevokeBefore) > natsauth.MaxLife {
 		return
 	}
-	if due := newest.Add(s.overlap()); now.Before(due) {
+	if due := newest.Add(natsauth.Overlap(s.Overlap)); now.Before(due) {
 		o.Message = fmt.Sprintf("credentials made until %s are replaced, and are refused from %s on", stamp(*s.RevokeBefore), stamp(due))
 		return
 	}

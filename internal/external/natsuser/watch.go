@@ -3,6 +3,8 @@ package natsuser
 import (
 	"context"
 	"time"
+
+	"github.com/gorizond/koldun/internal/natsauth"
 )
 
 const (
@@ -30,7 +32,7 @@ func (c Client) Watch(ctx context.Context, s Spec, changed func()) error {
 		}
 		at, problem := c.accounts.Cutoff(ctx, s.Namespace)
 		asked := problem == nil && (err != nil || !at.Equal(known))
-		over := !refused && now.Sub(begun) > s.overlap()+time.Second
+		over := !refused && now.Sub(begun) > natsauth.Overlap(s.Overlap)+time.Second
 		if !asked && !over && now.Sub(last) < every {
 			continue
 		}
