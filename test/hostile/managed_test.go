@@ -63,7 +63,7 @@ func folderAttacks() map[string]managedAttack {
 
 // serverAttacks returns resources against what the victim has on all servers.
 func serverAttacks() map[string]managedAttack {
-	const of, nobody = `belongs to namespace "default"`, "has no owner"
+	const of, noOwner = `belongs to namespace "default"`, "has no owner"
 	const notAllowed = `namespace "hostile" may not use ClusterProviderConfig "platform"`
 	own := func(spec string) string {
 		return "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: ProviderConfig, metadata: {name: evil}, spec: " + spec + "}\n---\n" +
@@ -73,15 +73,15 @@ func serverAttacks() map[string]managedAttack {
 		"EmptiesStream":          {manifest: object("Stream", common, "{name: WORK, subjects: [work.>], maxMsgs: 1}"), says: of},
 		"ExpiresStream":          {manifest: object("Stream", common, "{name: WORK, subjects: [work.>], maxAge: 1s}"), says: of},
 		"TakesSubjects":          {manifest: object("Stream", common, "{name: WORK, subjects: [other.>]}"), says: of},
-		"EmptiesRequests":        {manifest: object("Stream", common, "{name: KOLDUN_REQUESTS, subjects: [koldun.v1.req.>], maxMsgs: 1}"), says: nobody},
-		"LetsNobodyQueue":        {manifest: object("Stream", common, "{name: KOLDUN_REQUESTS, subjects: [koldun.v1.req.>], maxMsgSize: 1}"), says: nobody},
+		"EmptiesRequests":        {manifest: object("Stream", common, "{name: KOLDUN_REQUESTS, subjects: [koldun.v1.req.>], maxMsgs: 1}"), says: noOwner},
+		"LetsNobodyQueue":        {manifest: object("Stream", common, "{name: KOLDUN_REQUESTS, subjects: [koldun.v1.req.>], maxMsgSize: 1}"), says: noOwner},
 		"ConsumesStream":         {manifest: object("Consumer", common, "{stream: WORK, name: evil}"), says: of},
-		"ConsumesRequests":       {manifest: object("Consumer", common, "{stream: KOLDUN_REQUESTS, name: evil}"), says: nobody},
-		"ConsumesTokens":         {manifest: object("Consumer", common, "{stream: KV_koldun_tokens, name: evil}"), says: nobody},
+		"ConsumesRequests":       {manifest: object("Consumer", common, "{stream: KOLDUN_REQUESTS, name: evil}"), says: noOwner},
+		"ConsumesTokens":         {manifest: object("Consumer", common, "{stream: KV_koldun_tokens, name: evil}"), says: noOwner},
 		"ExpiresKeys":            {manifest: object("KeyValue", common, "{bucket: settings, ttl: 1s}"), says: of},
 		"ShrinksKeys":            {manifest: object("KeyValue", common, "{bucket: settings, maxValueSize: 1}"), says: of},
-		"ExpiresTokens":          {manifest: object("KeyValue", common, "{bucket: koldun_tokens, ttl: 1s}"), says: nobody},
-		"ExpiresModelsByQueue":   {manifest: object("Queue", common, "{keyValues: [{bucket: koldun_models, ttl: 1s}]}"), says: nobody},
+		"ExpiresTokens":          {manifest: object("KeyValue", common, "{bucket: koldun_tokens, ttl: 1s}"), says: noOwner},
+		"ExpiresModelsByQueue":   {manifest: object("Queue", common, "{keyValues: [{bucket: koldun_models, ttl: 1s}]}"), says: noOwner},
 		"ExpiresKeysByQueue":     {manifest: object("Queue", common, "{keyValues: [{bucket: settings, ttl: 1s}]}"), says: of},
 		"DestroysBucket":         {manifest: object("Bucket", common, "{bucketName: victim-models, forceDestroy: true}"), says: of},
 		"PublishesBucket":        {manifest: object("Bucket", common, `{bucketName: victim-models, policy: '{"Version":"2012-10-17","Statement":[]}'}`), says: of},

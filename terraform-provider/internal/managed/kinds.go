@@ -171,7 +171,7 @@ func accountRow() Kind {
 }
 
 // userRow has the namespace and the name of the managed resource of a cluster. The users
-// exist as soon as their account does. Nothing but their credentials tells who they are.
+// exist as soon as their account does: only their credentials identify them.
 func userRow() Kind {
 	k := row("NATSUser", "nats_user", "natsusers", attrNamespace, attrName)
 	k.Needs, k.Defers = []clients.System{clients.NATSOperator}, true
