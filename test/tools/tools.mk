@@ -69,6 +69,14 @@ $(BIN)/ollama: $(TOOLS)/ollama/go.mod
 $(BIN)/helm: $(TOOLS)/helm/go.mod
 	$(call build_tool,helm,helm.sh/helm/v3/cmd/helm,-X helm.sh/helm/v3/internal/version.version=$(call version_of,helm,helm.sh/helm/v3),-trimpath=false)
 
+# The servers that the chart brings, in the versions that go.mod requires. Tests run the first
+# within themselves, and the second with the arguments of the chart. Images need both.
+$(BIN)/nats-server: go.mod
+	$(GO) build -ldflags '-s -w' -o $@ github.com/nats-io/nats-server/v2
+
+$(BIN)/versitygw: $(TOOLS)/versitygw/go.mod
+	$(call build_tool,versitygw,github.com/versity/versitygw/cmd/versitygw,-X main.Version=$(call version_of,versitygw,github.com/versity/versitygw),-trimpath=false)
+
 # Runs tests, and once more those that failed.
 $(BIN)/gotestsum: $(TOOLS)/gotestsum/go.mod
 	$(call build_tool,gotestsum,gotest.tools/gotestsum)
