@@ -11,6 +11,8 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/egress"
+	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/modelref"
@@ -179,6 +181,22 @@ func (r resolver) part(ctx context.Context, name string, has func(v1alpha1.Provi
 		return d, err
 	}
 	return d, r.permit(ctx, d)
+}
+
+// egressPorts returns the further ports of the Config that the managed resource refers to,
+// and of the one that describes the system.
+func (r resolver) egressPorts(ctx context.Context, on catalog.System) ([]int32, error) {
+	own, err := r.own(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.part(ctx, string(on), func(s v1alpha1.ProviderConfigSpec) bool {
+		return map[catalog.System]bool{catalog.NATS: s.NATS != nil, catalog.S3: s.S3 != nil, catalog.Hub: s.Hub != nil}[on]
+	})
+	if fault.Is(err, fault.NotFound) || IsNotAllowed(err) { // of a hub, which needs no description
+		return own.Spec.EgressPorts, nil
+	}
+	return egress.Union(own.Spec.EgressPorts, c.Spec.EgressPorts), err
 }
 
 // credentials reads the Secret of a Config; nil if it names none.

@@ -103,6 +103,12 @@ func (s *Set) Common(ctx context.Context, on catalog.System) (bool, error) {
 	return via.Kind == v1alpha1.KindClusterProviderConfig && (on != catalog.NATS || s.tenancy == nil), err
 }
 
+// EgressPorts returns those of the Config of the managed resource, and of the default if that
+// describes the system. Errors: as of Permit.
+func (s *Set) EgressPorts(ctx context.Context, on catalog.System) ([]int32, error) {
+	return s.resolver.egressPorts(ctx, on)
+}
+
 // servers returns the settings of the connection to NATS, and sets via and tenancy. They
 // hold no login if there is a tenancy.
 func (s *Set) servers(ctx context.Context) (bus.Config, error) {

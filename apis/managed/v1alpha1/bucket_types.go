@@ -113,6 +113,13 @@ type BucketObservation struct {
 	// Folder that the namespace may write in all buckets. Without one it may write all folders that its claims name.
 	// +optional
 	NamespaceFolder string `json:"namespaceFolder,omitempty"`
+
+	// TCP ports that clients of this connection need: those of the servers' addresses, and egressPorts of the ProviderConfig. The network policies of
+	// claims allow them.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=128
+	Ports []int32 `json:"ports,omitempty"`
 }
 
 // A Bucket is an S3 bucket. It adopts an existing bucket, and deletes data only with forceDestroy.

@@ -76,6 +76,13 @@ type HubRevisionObservation struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	Config string `json:"config,omitempty"`
+
+	// TCP ports that clients of this connection need: those of the servers' addresses, and egressPorts of the ProviderConfig. The network policies of
+	// claims allow them.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=128
+	Ports []int32 `json:"ports,omitempty"`
 }
 
 // A HubRevision is a revision of a hub's repository, resolved once to a commit. It is observed only.

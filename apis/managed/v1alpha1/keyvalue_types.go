@@ -54,6 +54,13 @@ type KeyValueObservation struct {
 	// +optional
 	Account string `json:"account,omitempty"`
 
+	// TCP ports that clients of this connection need: those of the servers' addresses, and egressPorts of the ProviderConfig. The network policies of
+	// claims allow them.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=128
+	Ports []int32 `json:"ports,omitempty"`
+
 	// Whether the bucket exists with the desired configuration.
 	// +optional
 	Configured bool `json:"configured,omitempty"`

@@ -18,6 +18,15 @@ type ProviderConfigSpec struct {
 	// Hub for downloads of models. Defaults to https://huggingface.co.
 	// +optional
 	Hub *HubConfig `json:"hub,omitempty"`
+
+	// Further TCP ports that the network policies of claims with these connections allow: those of pods behind a Service with another port,
+	// because policies apply to the ports of pods, of hosts that a hub redirects to, and of others that all pods need.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:Minimum=1
+	// +kubebuilder:validation:items:Maximum=65535
+	EgressPorts []int32 `json:"egressPorts,omitempty"`
 }
 
 // ClusterProviderConfigSpec describes connections, and which namespaces may use them.

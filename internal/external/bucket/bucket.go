@@ -63,12 +63,15 @@ type Status struct {
 	TemporaryCredentials bool `json:"temporaryCredentials,omitempty"`
 	// NamespaceFolder is what the namespace may write; empty: all folders.
 	NamespaceFolder string `json:"namespaceFolder,omitempty"`
+	// Ports that clients of the object store connect to.
+	Ports []int32 `json:"ports,omitempty"`
 }
 
 // A Client manages the buckets of one S3 service.
 type Client struct {
 	s3     *s3.Client
 	config s3store.Config
+	ports  []int32
 	now    func() time.Time
 }
 
@@ -77,6 +80,13 @@ var _ external.Client[Spec, Status] = (*Client)(nil)
 // New returns a Client of the service. It returns the connection with each bucket.
 func New(client *s3.Client, cfg s3store.Config) *Client {
 	return &Client{s3: client, config: cfg, now: time.Now}
+}
+
+// Reached adds ports to the status of each bucket, which clients of the object store
+// connect to.
+func (c *Client) Reached(ports []int32) *Client {
+	c.ports = ports
+	return c
 }
 
 // Observe reports whether the bucket exists and matches the spec. A bucket of
@@ -94,7 +104,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 		}
 	}
 	o := external.Observation[Status]{Exists: true, Ready: true, Status: Status{
-		Region: region, TemporaryCredentials: c.config.Temporary(), NamespaceFolder: c.config.Bound.FolderIn(),
+		Region: region, TemporaryCredentials: c.config.Temporary(), NamespaceFolder: c.config.Bound.FolderIn(), Ports: c.ports,
 	}}
 	if denied := c.config.Bound.Check(c.accesses(s)...); denied != nil {
 		// The folder in the status says where files may be.

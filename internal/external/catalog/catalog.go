@@ -11,8 +11,10 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 
+	"github.com/gorizond/koldun/internal/egress"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/bucket"
 	"github.com/gorizond/koldun/internal/external/consumer"
@@ -128,7 +130,12 @@ func openBucket(ctx context.Context, c Connections) (external.Client[bucket.Spec
 	if err != nil {
 		return nil, err
 	}
-	return bucket.New(client, cfg), nil
+	further, err := c.EgressPorts(ctx, S3)
+	if err != nil {
+		return nil, err
+	}
+	const amazon = "https://s3.amazonaws.com"
+	return bucket.New(client, cfg).Reached(egress.Union(egress.Ports("https", cmp.Or(cfg.Endpoint, amazon)), further)), nil
 }
 
 func openConsumer(ctx context.Context, c Connections) (external.Client[consumer.Spec, consumer.Status], error) {
@@ -143,8 +150,9 @@ func openDemand(ctx context.Context, c Connections) (external.Client[demand.Spec
 	return sharedClient(ctx, c, "Demand", demand.New)
 }
 
-func openHubRevision(_ context.Context, c Connections) (external.Client[hubrevision.Spec, hubrevision.Status], error) {
-	return hubrevision.New(c.Hub), nil
+func openHubRevision(ctx context.Context, c Connections) (external.Client[hubrevision.Spec, hubrevision.Status], error) {
+	further, err := c.EgressPorts(ctx, Hub)
+	return hubrevision.New(c.Hub).Reached(further), err
 }
 
 func openKeyValue(ctx context.Context, c Connections) (external.Client[keyvalue.Spec, keyvalue.Status], error) {
@@ -152,8 +160,8 @@ func openKeyValue(ctx context.Context, c Connections) (external.Client[keyvalue.
 	if err != nil {
 		return nil, err
 	}
-	of, err := account(ctx, c)
-	return keyvalue.New(b, env).Of(of), err
+	of, ports, err := natsOf(ctx, c, env)
+	return keyvalue.New(b, env).Of(of, ports), err
 }
 
 func openModelArtifact(_ context.Context, c Connections) (external.Client[modelartifact.Spec, modelartifact.Status], error) {
@@ -205,8 +213,8 @@ func openQueue(ctx context.Context, c Connections) (external.Client[queue.Spec, 
 	if err != nil {
 		return nil, err
 	}
-	of, err := account(ctx, c)
-	return queue.New(stream.New(b, nil), keyvalue.New(b, nil), env).Of(of), err
+	of, ports, err := natsOf(ctx, c, env)
+	return queue.New(stream.New(b, nil), keyvalue.New(b, nil), env).Of(of, ports), err
 }
 
 func openStream(ctx context.Context, c Connections) (external.Client[stream.Spec, stream.Status], error) {

@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/egress"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
@@ -13,6 +14,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/internal/objectstore"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
@@ -56,6 +58,9 @@ type Connections interface {
 	// Common reports whether namespaces that do not trust each other use the system with
 	// the same credentials as the resource.
 	Common(ctx context.Context, on System) (bool, error)
+	// EgressPorts returns ports that clients of the system connect to beside those of
+	// its servers' addresses.
+	EgressPorts(ctx context.Context, on System) ([]int32, error)
 	// Verifier verifies model artifacts in the background. Nil: Observe verifies
 	// them and blocks until it is done.
 	Verifier() *modelartifact.Verifier
@@ -72,13 +77,18 @@ type Operator struct {
 	Account string
 }
 
-// account returns the account of the resource's namespace, "" if all namespaces use one.
-func account(ctx context.Context, c Connections) (string, error) {
+// natsOf returns the account of the resource's namespace, "" if all namespaces use one, and
+// the ports that clients of the servers connect to. env are the settings of the connection.
+func natsOf(ctx context.Context, c Connections, env map[string][]byte) (account string, ports []int32, err error) {
 	o, err := c.Operator(ctx)
-	if err != nil || o == nil {
-		return "", err
+	if err != nil {
+		return "", nil, err
 	}
-	return o.Account, nil
+	if o != nil {
+		account = o.Account
+	}
+	further, err := c.EgressPorts(ctx, NATS)
+	return account, egress.Union(egress.Ports("nats", string(env[names.EnvNATSURL])), further), err
 }
 
 // operator returns the accounts of the NATS servers. Errors: Unsupported if all

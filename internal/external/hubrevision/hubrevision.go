@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/gorizond/koldun/internal/egress"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/hub"
@@ -46,6 +47,8 @@ type Status struct {
 	Files      int    `json:"files,omitempty"`
 	SizeBytes  int64  `json:"sizeBytes,omitempty"`
 	Config     string `json:"config,omitempty"`
+	// Ports that clients of the hub connect to.
+	Ports []int32 `json:"ports,omitempty"`
 }
 
 // A Hub is the part of hub.Client that a Client uses.
@@ -66,13 +69,21 @@ var ErrNotAllowed = errors.New("the platform team does not allow the repository"
 
 // A Client observes revisions. There is nothing to create.
 type Client struct {
-	hubs Hubs
+	hubs  Hubs
+	ports []int32
 }
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
 // New returns a Client.
 func New(hubs Hubs) *Client { return &Client{hubs: hubs} }
+
+// Reached adds ports to the status of each revision, beside that of its hub, which clients
+// of the hub connect to.
+func (c *Client) Reached(ports []int32) *Client {
+	c.ports = ports
+	return c
+}
 
 // Observe resolves the revision, once, and describes the commit.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
@@ -91,6 +102,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 		return o, err
 	}
 	o.Connection = client.Env()
+	ports := egress.Union(egress.Ports("https", string(o.Connection[names.EnvHFEndpoint])), c.ports)
 	if s.Token != "" { // workloads refer to its own Secret
 		delete(o.Connection, names.EnvHFToken)
 	}
@@ -104,9 +116,11 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	o.Status, err = describe(ctx, client, ref.Repo, revision, s.chooses)
 	if fault.Final(err) {
 		o.Status, o.Message = s.refused(err), err.Error()
+		o.Status.Ports = ports
 		return o, nil
 	}
 	o.Status.Source, o.Status.Revision = s.Source, s.Revision
+	o.Status.Ports = ports
 	o.Ready = err == nil
 	return o, err
 }

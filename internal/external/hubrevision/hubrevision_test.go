@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/internal/egress"
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/hub/hubtest"
@@ -26,12 +28,15 @@ func client(h *hubtest.Hub) *hubrevision.Client {
 
 func TestObserveDescribesTheCommit(t *testing.T) {
 	h := hubtest.New(t, hubtest.Options{}, files)
-	o, err := client(h).Observe(t.Context(), hubrevision.Spec{Source: "hf://" + h.Repo})
+	o, err := client(h).Reached([]int32{80}).Observe(t.Context(), hubrevision.Spec{Source: "hf://" + h.Repo})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := hubrevision.Status{Source: "hf://" + h.Repo, Commit: h.Commit(), Files: 2, SizeBytes: 1022, Config: string(files["config.json"])}
-	if !o.Exists || !o.UpToDate || !o.Ready || o.Status != want {
+	want := hubrevision.Status{
+		Source: "hf://" + h.Repo, Commit: h.Commit(), Files: 2, SizeBytes: 1022, Config: string(files["config.json"]),
+		Ports: append([]int32{80}, egress.Mentioned(h.URL)...),
+	}
+	if !o.Exists || !o.UpToDate || !o.Ready || !reflect.DeepEqual(o.Status, want) {
 		t.Errorf("Observe: got %+v, want %+v", o, want)
 	}
 }
@@ -143,7 +148,7 @@ func TestRepositoryIsNotAllowed(t *testing.T) {
 	})
 	o, err := c.Observe(t.Context(), hubrevision.Spec{Source: "hf://org/repo", Commit: "c"})
 	want := hubrevision.Status{Source: "hf://org/repo", Commit: "c", Refusal: "the platform team does not allow the repository: ask", NotAllowed: true}
-	if err != nil || o.Ready || o.Connection != nil || o.Status != want || o.Message != want.Refusal {
+	if err != nil || o.Ready || o.Connection != nil || !reflect.DeepEqual(o.Status, want) || o.Message != want.Refusal {
 		t.Errorf("got %+v, %v, want %+v", o, err, want)
 	}
 }

@@ -64,6 +64,7 @@ func (s Spec) usual() bool {
 // A Status is the observed state of a bucket.
 type Status struct {
 	Account    string     `json:"account,omitempty"`
+	Ports      []int32    `json:"ports,omitempty"`
 	Configured bool       `json:"configured,omitempty"`
 	Created    *time.Time `json:"created,omitempty"`
 	History    int        `json:"history,omitempty"`
@@ -75,6 +76,7 @@ type Client struct {
 	bus        *bus.Bus
 	connection map[string][]byte
 	account    string
+	ports      []int32
 }
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
@@ -84,9 +86,10 @@ func New(b *bus.Bus, connection map[string][]byte) *Client {
 	return &Client{bus: b, connection: connection}
 }
 
-// Of adds the public key of the account to the status of each bucket.
-func (c *Client) Of(account string) *Client {
-	c.account = account
+// Of adds the public key of the account, and the ports that clients of the servers
+// connect to, to the status of each bucket.
+func (c *Client) Of(account string, ports []int32) *Client {
+	c.account, c.ports = account, ports
 	return c
 }
 
@@ -106,7 +109,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	}
 	created := have.Created.UTC().Truncate(time.Second)
 	o := external.Observation[Status]{Exists: true, UpToDate: same, Ready: true, Connection: c.connection, Status: Status{
-		Account: c.account, Configured: same, Created: &created, History: int(have.Config.MaxMsgsPerSubject), Replicas: have.Config.Replicas,
+		Account: c.account, Ports: c.ports, Configured: same, Created: &created, History: int(have.Config.MaxMsgsPerSubject), Replicas: have.Config.Replicas,
 	}}
 	if !same {
 		o.Message = "its configuration differs"

@@ -20,8 +20,9 @@ type Spec struct {
 
 // A Status is the observed state of a queue.
 type Status struct {
-	Account    string `json:"account,omitempty"`
-	Configured bool   `json:"configured,omitempty"`
+	Account    string  `json:"account,omitempty"`
+	Ports      []int32 `json:"ports,omitempty"`
+	Configured bool    `json:"configured,omitempty"`
 }
 
 // A Part is the client of one kind of parts.
@@ -40,6 +41,7 @@ type Client struct {
 	keyValues  Part[keyvalue.Spec, keyvalue.Status]
 	connection map[string][]byte
 	account    string
+	ports      []int32
 }
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
@@ -50,9 +52,10 @@ func New(streams Part[stream.Spec, stream.Status], keyValues Part[keyvalue.Spec,
 	return &Client{streams: streams, keyValues: keyValues, connection: connection}
 }
 
-// Of adds the public key of the account to the status of each queue.
-func (c *Client) Of(account string) *Client {
-	c.account = account
+// Of adds the public key of the account, and the ports that clients of the servers
+// connect to, to the status of each queue.
+func (c *Client) Of(account string, ports []int32) *Client {
+	c.account, c.ports = account, ports
 	return c
 }
 
@@ -94,7 +97,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if !out.Exists {
 		return external.Observation[Status]{Message: "nothing of the queue exists"}, nil
 	}
-	out.Status, out.Connection = Status{Account: c.account, Configured: out.UpToDate}, c.connection
+	out.Status, out.Connection = Status{Account: c.account, Ports: c.ports, Configured: out.UpToDate}, c.connection
 	return out, nil
 }
 

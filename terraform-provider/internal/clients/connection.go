@@ -158,6 +158,9 @@ func (c *Connections) Operator(context.Context) (*catalog.Operator, error) { ret
 // Common is false: the login of the provider block is of one owner.
 func (c *Connections) Common(context.Context, catalog.System) (bool, error) { return false, nil }
 
+// EgressPorts are none: no ProviderConfig names any.
+func (c *Connections) EgressPorts(context.Context, catalog.System) ([]int32, error) { return nil, nil }
+
 // Hub is not supported: no Terraform resource reads a hub.
 func (c *Connections) Hub(context.Context, modelref.Ref, string) (hubrevision.Hub, error) {
 	return nil, fault.Errorf(fault.Unsupported, "cannot connect to a hub: the Terraform provider has no settings of hubs")
