@@ -11,7 +11,7 @@ import (
 )
 
 // simulate gives an object the status that it has when everything is ready, so that
-// render can show what is composed from it. An artifact is complete when the Job that
+// render can show what is composed from it. Servers are at the usual ports. An artifact is complete when the Job that
 // writes it was observed.
 func simulate(obj local.Object, observed map[string]local.Object) local.Object {
 	out := local.Object(maps.Clone(map[string]any(obj)))
@@ -19,7 +19,11 @@ func simulate(obj local.Object, observed map[string]local.Object) local.Object {
 	status := map[string]any{"conditions": ready}
 	switch key := obj.Key(); key.Kind {
 	case "HubRevision":
-		status["atProvider"] = map[string]any{"commit": strings.Repeat("0", 40)}
+		status["atProvider"] = map[string]any{"commit": strings.Repeat("0", 40), "ports": []any{443.0}}
+	case "Queue", "KeyValue":
+		status["atProvider"] = map[string]any{"ports": []any{4222.0}}
+	case "Bucket":
+		status["atProvider"] = map[string]any{"ports": []any{443.0}}
 	case "ModelArtifact":
 		status["atProvider"] = artifact(obj, observed)
 	case "Pool":

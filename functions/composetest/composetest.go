@@ -28,7 +28,7 @@ const Image = "koldun:test"
 
 // States of composed resources that many cases share.
 const (
-	Ready   = "status: {conditions: [{type: Ready, status: 'True'}]}"
+	Ready   = "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {ports: [4222]}}"
 	Serving = "status: {conditions: [{type: Serving, status: 'True', reason: Available}]}"
 	OnePod  = "status: {readyReplicas: 1}"
 )

@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
@@ -150,13 +151,22 @@ func (p *dllamaPlan) guard(root, worker workload.Pod) error {
 	if _, serves := root.Ports[engine.PortHealth]; serves {
 		health = []workload.Door{{Port: engine.HealthNumber}}
 	}
-	rootWays, workerWays := workload.Outside(p.d.Spec.Scheduling), []workload.Way(nil)
-	if p.engine.Grouped && p.workerCount() > 0 {
+	out, in := p.egress(), connection.Egress{Policy: resWorkerGuard}
+	switch {
+	case p.workerCount() == 0:
+	case p.engine.Grouped:
 		group.Port = 0
 		peers = []workload.Door{group} // the root is a peer too
-		rootWays = append(rootWays, workload.To(group.Peers...))
-		workerWays = rootWays // each node reads its part
+		out.Peers = []workload.Way{workload.To(group.Peers)}
+		in = out // each node reads its part
+		in.Policy, in.Systems = resWorkerGuard, out.Systems[1:]
+	default:
+		// Workers connect to each other by the names that the root gives them.
+		others := []networkingv1.NetworkPolicyPeer{workload.Pods(worker.Labels)}
+		out.Peers = []workload.Way{workload.To(others, engine.EngineNumber, engine.HealthNumber)}
+		in.Peers = []workload.Way{workload.To(others, engine.EngineNumber)}
 	}
+	rootWays, workerWays := out.Ways(p.Call), in.Ways(p.Call)
 	if !workload.Guarded(p.d.Spec.NetworkPolicy) {
 		rootWays, workerWays = workload.Anywhere(), workload.Anywhere()
 	}

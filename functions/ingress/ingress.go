@@ -109,7 +109,7 @@ func (p *ingressPlan) queue() (compose.Next, error) {
 		return compose.Stop, err
 	}
 	account := connection.AccountOf(p.Call, queue.Resource)
-	p.status.NATSAccount = account.ID
+	p.status.NATSAccount, p.status.NATSPorts = account.ID, connection.Ports(p.Call, queue.Resource)
 	logins, waiting, err := connection.Users(p.Call, p.via, p.owner(), account, connection.Gateway(), connection.Dispatcher())
 	p.logins, pending = logins, cmp.Or(pending, waiting)
 	if err != nil || !pending.Any() || p.Exists(resGateway) {
@@ -173,7 +173,11 @@ func (p *ingressPlan) guard() error {
 		return nil
 	}
 	doors := []workload.Door{{Port: apiNumber}, {Port: queue.HealthNumber}}
-	return p.Desire(resGuard, workload.Guard(p.i.Namespace, p.name("ingress-pods"), workload.Owner("ingress", p.i.Name), doors, workload.Outside(b.BackendScheduling)), compose.Ready)
+	out := connection.Egress{
+		Policy: resGuard, Scheduling: b.BackendScheduling, Systems: [][]int32{p.status.NATSPorts},
+		Ports: workload.EnvOf(b.BackendEnv, b.BackendEnvFrom).Ports(),
+	}
+	return p.Desire(resGuard, workload.Guard(p.i.Namespace, p.name("ingress-pods"), workload.Owner("ingress", p.i.Name), doors, out.Ways(p.Call)), compose.Ready)
 }
 
 // protect keeps a drain from evicting all pods of a Deployment, from when the

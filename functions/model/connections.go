@@ -71,6 +71,12 @@ func (p *modelPlan) connections() (compose.Next, error) {
 // resBucket names the composed Bucket of a bucket.
 func resBucket(bucket string) string { return "bucket-" + names.Hash(8, bucket) }
 
+// resRevision names the composed HubRevision of the source.
+func (p *modelPlan) resRevision() string { return resRevision + "-" + names.Hash(8, p.ref.String()) }
+
+// storePorts returns the ports of the object store.
+func (p *modelPlan) storePorts() []int32 { return connection.Ports(p.Call, resBucket(p.buckets()[0])) }
+
 // users composes the users that the Jobs log in to NATS as.
 func (p *modelPlan) users() (compose.Next, error) {
 	jobs := []v1alpha1.NATSUserGrant{connection.Job(resFetch, p.progressKey(p.sourceURL(), resFetch))}

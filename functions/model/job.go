@@ -14,6 +14,7 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/job"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/memory"
@@ -72,14 +73,44 @@ func (p *modelPlan) watchPods() (managed.Pods, error) {
 }
 
 // guard fences the pods of the Model's Jobs, which others reach only to see how far they
-// are. It stays when they have ended: to remove it takes more events than to keep it.
+// are. It stays when they have ended: to remove it takes more events than to keep it. There
+// is none while the Jobs wait for the connections whose ports it needs.
 func (p *modelPlan) guard() (compose.Next, error) {
 	if !workload.Guarded(p.m.Spec.NetworkPolicy) {
 		return compose.Continue, nil
 	}
+	out := p.egress()
+	if !out.Known() && !p.Exists(resGuard) && !p.connected() {
+		return compose.Continue, nil
+	}
 	policy := workload.Guard(p.m.Namespace, names.Object(p.m.Name, "model", "pods"), workload.Owner("model", p.m.Name),
-		[]workload.Door{{Port: job.ProgressNumber}}, workload.Outside(p.m.Spec.Scheduling))
+		[]workload.Door{{Port: job.ProgressNumber}}, out.Ways(p.Call))
 	return compose.Continue, p.Desire(resGuard, policy, compose.Ready)
+}
+
+// connected reports whether there is all that Jobs wait for.
+func (p *modelPlan) connected() bool {
+	queue, _ := managed.Ready(p.Call, resQueue)
+	if p.m.Spec.PreConverted {
+		return bool(queue)
+	}
+	bucket, _ := managed.Ready(p.Call, resBucket(p.buckets()[0]))
+	var revision v1alpha1.HubRevision
+	p.Observed(p.resRevision(), &revision)
+	return bool(queue && bucket) && revision.Status.AtProvider.Commit != ""
+}
+
+// egress says what the Jobs connect to: the queue, and the object store and the hub if they
+// load files.
+func (p *modelPlan) egress() connection.Egress {
+	out := connection.Egress{
+		Policy: resGuard, Scheduling: p.m.Spec.Scheduling,
+		Systems: [][]int32{connection.Ports(p.Call, resQueue)}, Ports: workload.EnvOf(p.m.Spec.Env, p.m.Spec.EnvFrom).Ports(),
+	}
+	if !p.m.Spec.PreConverted {
+		out.Systems = append(out.Systems, p.storePorts(), connection.Ports(p.Call, p.resRevision()))
+	}
+	return out
 }
 
 // giveUp reports a Job that gave up. The problem of its pod, if it is known, says more

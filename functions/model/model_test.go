@@ -29,7 +29,7 @@ const (
 func at(more map[string]string) map[string]string {
 	out := map[string]string{
 		"queue": composetest.Ready, "bucket": composetest.Ready, "source": looked, "converted": looked,
-		"revision": "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {commit: " + commit + ", config: '" + config + "'}}",
+		"revision": "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {ports: [443], commit: " + commit + ", config: '" + config + "'}}",
 	}
 	maps.Copy(out, more)
 	return out
@@ -40,7 +40,7 @@ func at(more map[string]string) map[string]string {
 func TestSourceFiles(t *testing.T) {
 	const (
 		spec  = meta + "spec: {" + tiny + ", conversion: {type: None}}"
-		sized = "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {commit: " + commit + ", sizeBytes: 3000000000}}"
+		sized = "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {ports: [443], commit: " + commit + ", sizeBytes: 3000000000}}"
 		found = "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {whole: true, sizeBytes: 3000000, modelFile: m.gguf, manifestSha256: abc}}"
 	)
 	seen := func(more map[string]string) map[string]string {

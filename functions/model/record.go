@@ -53,6 +53,7 @@ func (p *modelPlan) report() {
 			Bucket:               p.servedPlace().bucket,
 			ProviderConfigRef:    p.via,
 			TemporaryCredentials: p.storeKeys != (workload.StoreKeys{}),
+			Ports:                p.storePorts(),
 			ModelFile:            found.ModelFile,
 			TokenizerFile:        found.TokenizerFile,
 			Weights:              found.Weights,

@@ -20,13 +20,12 @@ import (
 // that it cannot be converted. A refusal of the hub comes before what the step
 // connections waits for, and that before the commit.
 func (p *modelPlan) revision() (compose.Next, error) {
-	hash := names.Hash(8, p.ref.String())
-	res := resRevision + "-" + hash
+	res := p.resRevision()
 	source := p.ref
 	source.Revision = ""
 	want := &v1alpha1.HubRevision{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindHubRevision},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, resRevision, hash)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, resRevision, names.Hash(8, p.ref.String()))},
 		Spec: v1alpha1.HubRevisionSpec{
 			ManagedResourceSpec: managed.Observed(p.via, p.hubSecret()),
 			ForProvider: v1alpha1.HubRevisionParameters{

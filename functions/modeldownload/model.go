@@ -14,6 +14,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/job"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
@@ -97,9 +98,16 @@ func (p *downloadPlan) guard() error {
 	if !workload.Guarded(p.d.Spec.NetworkPolicy) {
 		return nil
 	}
+	out := connection.Egress{Policy: resGuard, Scheduling: p.d.Spec.Scheduling, Ports: workload.EnvOf(p.d.Spec.Env, p.d.Spec.EnvFrom).Ports()}
+	for res := range p.Resources(resRevision + "-") {
+		var seen v1alpha1.HubRevision
+		if p.Observed(res, &seen) && seen.Status.AtProvider.Commit != "" { // without a commit there is no Job
+			out.Systems = append(out.Systems, seen.Status.AtProvider.Ports)
+		}
+	}
 	name := names.Object(p.d.Name, "modeldownload", "pods")
 	return p.Desire(resGuard, workload.Guard(p.d.Namespace, name, workload.Owner("modeldownload", p.d.Name),
-		[]workload.Door{{Port: job.ProgressNumber}}, workload.Outside(p.d.Spec.Scheduling)), compose.Ready)
+		[]workload.Door{{Port: job.ProgressNumber}}, out.Ways(p.Call)), compose.Ready)
 }
 
 // wait is the state of a model while something is missing: that of the Job which

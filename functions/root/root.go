@@ -17,6 +17,7 @@ import (
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/worker"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/egress"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/names"
@@ -177,7 +178,7 @@ func (p *rootPlan) serve() (compose.Next, error) {
 	doors := []workload.Door{{Port: engine.HealthNumber}, {Port: engine.SidecarNumber}}
 	ways := workload.Anywhere()
 	if workload.Guarded(p.r.Spec.NetworkPolicy) {
-		ways = workload.Outside(p.r.Spec.Scheduling)
+		ways = p.egress(pod).Ways(p.Call)
 	}
 	if err := p.Desire(resGuard, workload.Guard(p.r.Namespace, p.name(), pod.Labels, doors, ways), compose.Ready); err != nil {
 		return compose.Stop, err
@@ -192,6 +193,19 @@ func (p *rootPlan) serve() (compose.Next, error) {
 	}
 	p.Serve(reason.Available, "The root serves on %d nodes", p.status.Nodes)
 	return compose.Continue, nil
+}
+
+// egress says what the root connects to: its workers, and the queue if requests come from
+// there.
+func (p *rootPlan) egress(pod workload.Pod) connection.Egress {
+	out := connection.Egress{Policy: resGuard, Scheduling: p.r.Spec.Scheduling, Ports: pod.Env.Ports()}
+	for _, address := range slices.Concat(p.workers, p.waitFor) {
+		out.Ports = append(out.Ports, egress.Ports("tcp", address)...)
+	}
+	if p.session != "" {
+		out.Systems = [][]int32{connection.Ports(p.Call, resRunners)}
+	}
+	return out
 }
 
 func (p *rootPlan) pod() workload.Pod {

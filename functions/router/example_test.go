@@ -41,7 +41,6 @@ func ExampleFunction_RunFunction() {
 	}
 	// Output:
 	// bucket-69e5c79f
-	// guard
 	// queue
 	// revision-d44e21e3
 	// Serving ConnectionPending

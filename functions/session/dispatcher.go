@@ -52,7 +52,8 @@ func (p *sessionPlan) dispatch() (compose.Next, error) {
 	pod.PullPolicy, pod.Scheduling = p.s.Spec.ImagePullPolicy, p.s.Spec.Scheduling
 	pod.Env = workload.EnvOf(p.s.Spec.Env, p.s.Spec.EnvFrom)
 	if workload.Guarded(p.s.Spec.NetworkPolicy) {
-		policy := workload.Guard(p.s.Namespace, p.dispatcherName(), pod.Labels, []workload.Door{{Port: queue.HealthNumber}}, workload.Outside(p.s.Spec.Scheduling))
+		out := connection.Egress{Policy: resGuard, Scheduling: p.s.Spec.Scheduling, Systems: [][]int32{connection.Ports(p.Call, queue.Resource)}, Ports: pod.Env.Ports()}
+		policy := workload.Guard(p.s.Namespace, p.dispatcherName(), pod.Labels, []workload.Door{{Port: queue.HealthNumber}}, out.Ways(p.Call))
 		if err := p.Desire(resGuard, policy, compose.Ready); err != nil {
 			return compose.Stop, err
 		}

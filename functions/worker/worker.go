@@ -126,8 +126,8 @@ func (p *workerPlan) build() workload.Pod {
 	return out.Pod()
 }
 
-// protect opens the engines' port to the root that is named, to the other
-// workers and to networks outside the cluster only, and keeps a drain of nodes
+// protect opens the engines' port to the root that is named, to the workers of the
+// namespace, of which the root may have several Workers, and to networks outside the cluster only, and keeps a drain of nodes
 // from evicting several workers at a time.
 func (p *workerPlan) protect() (compose.Next, error) {
 	door := workload.Door{Port: engine.EngineNumber}
@@ -135,11 +135,12 @@ func (p *workerPlan) protect() (compose.Next, error) {
 	if p.w.Spec.RootRef != "" {
 		root = workload.Pods(workload.Labels("root", "root", p.w.Spec.RootRef))
 	}
-	door.Peers = append(door.Peers, root, workload.Pods(p.pod.Labels))
+	door.Peers = append(door.Peers, root, workload.Kind("worker"))
 	for _, cidr := range p.w.Spec.RootCIDRs {
 		door.Peers = append(door.Peers, workload.Network(cidr))
 	}
-	var ways []workload.Way // none: a worker answers its root, and opens no connection
+	// Workers connect to each other by the names that the root gives them.
+	ways := workload.Outside(nil, []int32{engine.EngineNumber})
 	if !workload.Guarded(p.w.Spec.NetworkPolicy) {
 		ways = workload.Anywhere()
 	}

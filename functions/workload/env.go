@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/internal/egress"
 )
 
 // Env is the environment that a claim gives to all containers of a pod.
@@ -17,6 +18,15 @@ type Env struct {
 // EnvOf returns the environment of a claim.
 func EnvOf(vars []v1.EnvVar, from []v1.EnvFromSource) Env {
 	return Env{Vars: Vars(vars), From: From(from)}
+}
+
+// Ports are those of the URLs in the variables, such as of collectors and proxies.
+func (e Env) Ports() []int32 {
+	var out []int32
+	for _, v := range e.Vars {
+		out = append(out, egress.Mentioned(v.Value)...)
+	}
+	return out
 }
 
 // From returns the sources of a claim.

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/internal/egress"
 )
 
 // A Door is a port, and who may come in by it. No port means all ports, and no
@@ -47,30 +48,59 @@ func Guarded(n v1.NetworkPolicy) bool { return n != v1.NetworkPolicyDisabled }
 // linkLocal are the addresses at which clouds offer the credentials of the node.
 const linkLocal, linkLocal6 = "169.254.0.0/16", "fe80::/10"
 
-// Outside are the ways to name servers, and by TCP to the servers of NATS, object stores and
-// hubs, whose ports no claim knows: to all addresses but link-local ones. Pods with a
-// service account of their own may need those to prove who they are.
-func Outside(s *v1.Scheduling) []Way {
-	dns := Way{Ports: []networkingv1.NetworkPolicyPort{port(corev1.ProtocolUDP, 53), port(protocolTCP, 53)}}
-	all := Way{
-		Ports: []networkingv1.NetworkPolicyPort{{Protocol: new(protocolTCP)}},
-		To: []networkingv1.NetworkPolicyPeer{
-			{NamespaceSelector: &metav1.LabelSelector{}}, // some networks take pods for no addresses
-			{IPBlock: &networkingv1.IPBlock{CIDR: "0.0.0.0/0", Except: []string{linkLocal}}},
-			{IPBlock: &networkingv1.IPBlock{CIDR: "::/0", Except: []string{linkLocal6}}},
-		},
+// identity is the port of the servers that exchange the token of a service account for
+// credentials of a cloud.
+const identity = 443
+
+// Outside are the ways to name servers, and by TCP to ports of all addresses but link-local
+// ones. Pods with a service account of their own reach those, and the servers behind them,
+// to prove who they are.
+func Outside(s *v1.Scheduling, ports []int32) []Way {
+	out := []Way{{Ports: []networkingv1.NetworkPolicyPort{port(corev1.ProtocolUDP, 53), port(protocolTCP, 53)}}}
+	account := s != nil && s.ServiceAccountName != ""
+	if account {
+		out = append(out, Way{Ports: anyPort(), To: []networkingv1.NetworkPolicyPeer{Network(linkLocal), Network(linkLocal6)}})
+		ports = egress.Union(ports, []int32{identity})
 	}
-	if s != nil && s.ServiceAccountName != "" {
-		all.To = nil
+	if len(ports) == 0 {
+		return out
 	}
-	return []Way{dns, all}
+	return append(out, Way{Ports: tcp(ports), To: world()})
+}
+
+// AnyPort are the ways to name servers, and by TCP to all addresses but link-local ones, of
+// pods that need servers whose ports are not known. For link-local ones see Outside.
+func AnyPort(s *v1.Scheduling) []Way {
+	return append(Outside(s, nil), Way{Ports: anyPort(), To: world()})
+}
+
+// world are all addresses but link-local ones.
+func world() []networkingv1.NetworkPolicyPeer {
+	return []networkingv1.NetworkPolicyPeer{
+		{NamespaceSelector: &metav1.LabelSelector{}}, // some networks take pods for no addresses
+		{IPBlock: &networkingv1.IPBlock{CIDR: "0.0.0.0/0", Except: []string{linkLocal}}},
+		{IPBlock: &networkingv1.IPBlock{CIDR: "::/0", Except: []string{linkLocal6}}},
+	}
 }
 
 // Anywhere is the way to everything.
 func Anywhere() []Way { return []Way{{}} }
 
-// To is the way to all ports of peers.
-func To(peers ...networkingv1.NetworkPolicyPeer) Way { return Way{To: peers} }
+// To is the way to ports of peers; to all ports if none are given.
+func To(peers []networkingv1.NetworkPolicyPeer, ports ...int32) Way {
+	return Way{To: peers, Ports: tcp(ports)}
+}
+
+func anyPort() []networkingv1.NetworkPolicyPort {
+	return []networkingv1.NetworkPolicyPort{{Protocol: new(protocolTCP)}}
+}
+
+func tcp(ports []int32) (out []networkingv1.NetworkPolicyPort) {
+	for _, number := range ports {
+		out = append(out, port(protocolTCP, number))
+	}
+	return out
+}
 
 func port(protocol corev1.Protocol, number int32) networkingv1.NetworkPolicyPort {
 	return networkingv1.NetworkPolicyPort{Protocol: new(protocol), Port: new(intstr.FromInt32(number))}
@@ -79,6 +109,13 @@ func port(protocol corev1.Protocol, number int32) networkingv1.NetworkPolicyPort
 // Pods of the same namespace with the labels.
 func Pods(labels map[string]string) networkingv1.NetworkPolicyPeer {
 	return networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: labels}}
+}
+
+// Kind are the pods of all objects of a kind of the same namespace.
+func Kind(kind string) networkingv1.NetworkPolicyPeer {
+	return networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: label(kind), Operator: metav1.LabelSelectorOpExists}},
+	}}
 }
 
 // Network is a range of addresses.

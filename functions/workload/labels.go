@@ -11,7 +11,7 @@ func Labels(component, kind, owner string) map[string]string {
 		"app.kubernetes.io/name":       "koldun",
 		"app.kubernetes.io/managed-by": "koldun",
 		LabelComponent:                 component,
-		"koldun.gorizond.io/" + kind:   names.Join(names.MaxLabel, owner),
+		label(kind):                    names.Join(names.MaxLabel, owner),
 		"app.kubernetes.io/instance":   names.Join(names.MaxLabel, owner),
 		"app.kubernetes.io/component":  component,
 	}
@@ -19,5 +19,8 @@ func Labels(component, kind, owner string) map[string]string {
 
 // Owner is the label that all components of one owner share.
 func Owner(kind, owner string) map[string]string {
-	return map[string]string{"koldun.gorizond.io/" + kind: names.Join(names.MaxLabel, owner)}
+	return map[string]string{label(kind): names.Join(names.MaxLabel, owner)}
 }
+
+// label names the owner of a kind.
+func label(kind string) string { return "koldun.gorizond.io/" + kind }

@@ -44,7 +44,7 @@ func hazards() map[string]hazard {
 		"Terraform keeps secrets in state or plan":     {tests: []string{"terraform-provider/acceptance TestPlansAndStateHoldNoSecrets", "terraform-provider/acceptance TestSecretsOfClaimsAreRefused"}},
 		"A record that cannot be read keeps a token":   {tests: []string{"internal/bus TestWatchFailsClosed", "test/serving TestLeakedCredentialsAreRevoked"}},
 		"A web page reaches the gateway by its name":   {attacks: []string{"OtherHost"}, tests: []string{"internal/httpserver TestAllowHosts"}},
-		"Pods of strangers reach pods, or are reached": {tests: []string{"functions/router TestPoliciesFence", "functions/router TestPoliciesCanBeSwitchedOff"}},
+		"Pods of strangers reach pods, or are reached": {tests: []string{"functions/router TestPoliciesFence", "functions/router TestRingReachesItself", "functions/router TestPoliciesFollowReports", "functions/router TestPoliciesCanBeSwitchedOff"}},
 		"A process exceeds its role in the account": {attacks: []string{
 			"RunnerReadsToken", "RunnerMakesConsumer", "RunnerImpersonatesRunner", "RunnerHearsRequests", "GatewayWritesToken", "GatewayReadsPrompts", "GatewayForgesFrames",
 			"JobEmptiesBucket", "JobWritesProgressOfOthers", "DispatcherReadsTokens", "ProviderQueuesRequest", "OperatorWritesToken",

@@ -261,6 +261,12 @@ type IngressStatus struct {
 	// +optional
 	NATSAccount string `json:"natsAccount,omitempty"`
 
+	// TCP ports that clients of NATS need.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=128
+	NATSPorts []int32 `json:"natsPorts,omitempty"`
+
 	// Ingress or HTTPRoute of the route.
 	// +optional
 	IngressName string `json:"ingressName,omitempty"`

@@ -476,6 +476,12 @@ type Artifact struct {
 	// +optional
 	TemporaryCredentials bool `json:"temporaryCredentials,omitempty"`
 
+	// TCP ports that clients of the object store need.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=128
+	Ports []int32 `json:"ports,omitempty"`
+
 	// File name of the weights. Of files that are not converted it is the .gguf file, or empty.
 	ModelFile string `json:"modelFile"`
 

@@ -31,7 +31,7 @@ type Status struct {
 
 // Outputs returns the reported fields of the status of composites.
 func Outputs() []string {
-	return []string{"artifact", "shape", "outputPVCName", "backendServiceName", "url", "natsAccount"}
+	return []string{"artifact", "shape", "outputPVCName", "backendServiceName", "url", "natsAccount", "natsPorts"}
 }
 
 // Composites returns how a Part creates its composite.
