@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -80,9 +81,7 @@ func (q *Queue) LastAttempts(ctx context.Context, ref Ref) (Attempts, error) {
 
 // storeRecord stores the successor of the record with a sequence, 0 for the first.
 func (q *Queue) storeRecord(ctx context.Context, ref Ref, data []byte, after uint64) (uint64, error) {
-	subject := names.OutcomeOf(ref.Session, ref.Tenant, ref.ID)
-	seq, err := q.store(ctx, names.OutcomeStream, func() *nats.Msg { return &nats.Msg{Subject: subject, Data: data} },
-		jetstream.WithExpectLastSequencePerSubject(after))
+	seq, err := q.store(ctx, names.OutcomeStream, recordMsg(ref, data, after))
 	if fault.Is(err, fault.Conflict) {
 		// An earlier publish may have succeeded without its acknowledgement.
 		if msg, err := q.lastRecord(ctx, ref); err == nil && string(msg.Data) == string(data) {
@@ -93,6 +92,13 @@ func (q *Queue) storeRecord(ctx context.Context, ref Ref, data []byte, after uin
 		return 0, fault.Errorf(fault.KindOf(err), "cannot record what became of request %q: %w", ref.ID, err)
 	}
 	return seq, nil
+}
+
+// recordMsg is what stores a record as the successor of the one with a sequence.
+func recordMsg(ref Ref, data []byte, after uint64) *nats.Msg {
+	return &nats.Msg{Subject: names.OutcomeOf(ref.Session, ref.Tenant, ref.ID), Data: data, Header: nats.Header{
+		jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(after, 10)},
+	}}
 }
 
 // lastRecord reads the newest record of a request. A lagging replica may return

@@ -35,7 +35,7 @@ func (q *Queue) PublishDeadLetter(ctx context.Context, d DeadLetter) error {
 		return fault.Errorf(fault.Internal, "cannot encode the dead letter of request %q: %w", d.Request.ID, err)
 	}
 	subject := names.DeadOf(d.Request.Session, d.Request.Tenant, d.Request.ID)
-	if _, err := q.store(ctx, names.DeadStream, func() *nats.Msg { return &nats.Msg{Subject: subject, Data: data} }); err != nil {
+	if _, err := q.store(ctx, names.DeadStream, &nats.Msg{Subject: subject, Data: data}); err != nil {
 		return fault.Errorf(fault.KindOf(err), "cannot store the dead letter of request %q: %w", d.Request.ID, err)
 	}
 	return nil

@@ -3,11 +3,7 @@ package queue
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
@@ -39,28 +35,8 @@ func (q *Queue) OfferOutcome(o Outcome, after uint64, within time.Duration, stor
 	if err != nil {
 		return fault.Errorf(fault.Internal, "cannot encode the outcome of request %q: %w", o.Request, err)
 	}
-	msg := &nats.Msg{Subject: names.OutcomeOf(o.Session, o.Tenant, o.Request), Data: data, Header: nats.Header{
-		jetstream.ExpectedStreamHeader:      {names.OutcomeStream},
-		jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(after, 10)},
-	}}
-	return q.bus.AskMsg(msg, within, func(answer *nats.Msg, err error) {
-		var ack struct {
-			Stream string              `json:"stream"`
-			Seq    uint64              `json:"seq"`
-			Error  *jetstream.APIError `json:"error"`
-		}
-		if err == nil {
-			err = json.Unmarshal(answer.Data, &ack)
-		}
-		switch {
-		case err != nil:
-		case ack.Error != nil:
-			err = ack.Error
-		case ack.Stream != names.OutcomeStream || ack.Seq == 0:
-			err = fault.Errorf(fault.Corrupt, "what stream %q stored was not confirmed", names.OutcomeStream)
-		}
-		stored(bus.Kinded(err))
-	})
+	msg := recordMsg(Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}, data, after)
+	return q.offer(names.OutcomeStream, msg, within, func(_ uint64, err error) { stored(bus.Kinded(err)) })
 }
 
 // Outcome reads the terminal record of a request. Errors: NotFound if the request

@@ -51,9 +51,9 @@ func (q *Queue) Publish(ctx context.Context, r Request) (uint64, error) {
 		ctx, cancel = context.WithTimeout(ctx, publishTimeout)
 		defer cancel()
 	}
-	subject := names.RequestSubject(r.Session, r.Tenant)
-	seq, err := q.store(ctx, names.RequestStream, func() *nats.Msg { return &nats.Msg{Subject: subject, Data: data} },
-		jetstream.WithMsgID(r.ID))
+	seq, err := q.store(ctx, names.RequestStream, &nats.Msg{
+		Subject: names.RequestSubject(r.Session, r.Tenant), Data: data, Header: nats.Header{jetstream.MsgIDHeader: {r.ID}},
+	})
 	if err != nil {
 		if full := queueFull(err); full != nil {
 			err = full
@@ -65,31 +65,6 @@ func (q *Queue) Publish(ctx context.Context, r Request) (uint64, error) {
 
 // publishTimeout limits Publish without a deadline.
 const publishTimeout = 5 * time.Second
-
-// store publishes until the stream acknowledges or refuses the message.
-func (q *Queue) store(ctx context.Context, stream string, msg func() *nats.Msg, opts ...jetstream.PublishOpt) (uint64, error) {
-	opts = append(opts, jetstream.WithExpectStream(stream), jetstream.WithRetryAttempts(0))
-	begun := time.Now()
-	for attempt := 0; ; attempt++ {
-		try, cancel := context.WithTimeout(ctx, publishTry)
-		ack, err := q.bus.JetStream().PublishMsg(try, msg(), opts...)
-		cancel()
-		if err == nil {
-			return ack.Sequence, nil
-		}
-		err = bus.Kinded(err)
-		absent := errors.Is(err, jetstream.ErrNoStreamResponse) && attempt >= 2 && q.isAbsent(ctx, stream)
-		away := !q.bus.Connected() && time.Since(begun) >= publishAway
-		if absent || away || !fault.Is(err, fault.Transient) {
-			return 0, err
-		}
-		select {
-		case <-ctx.Done():
-			return 0, fault.As(bus.KindAtEnd(ctx, err), err)
-		case <-time.After(bus.Backoff(attempt)):
-		}
-	}
-}
 
 // isAbsent reports whether the stream does not exist. A stream without a leader
 // does not answer either, but will have one.
