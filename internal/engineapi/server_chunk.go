@@ -72,6 +72,9 @@ func decodeChunk(data []byte) (chunk, error) {
 
 // stringOf returns a string of JSON, and "" for all else.
 func stringOf(raw json.RawMessage) string {
+	if len(raw) == 0 { // as nearly always
+		return ""
+	}
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
 		return ""
