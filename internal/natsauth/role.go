@@ -77,8 +77,10 @@ func (t Tag) of() string { return "{{tag(" + string(t) + ")}}" }
 // No other user may subscribe to them.
 func InboxPrefix(user string) string { return "_INBOX_" + user }
 
-// answerWithin is how long a user may answer a message.
-const answerWithin = 2 * time.Minute
+// answerWithin is how long a user may answer a message: longer than anybody waits for an
+// answer. The server remembers each message to the user for so long that has a reply
+// subject and no answer, as those of consumers have, and looks at all of them each second.
+const answerWithin = 10 * time.Second
 
 // Permissions returns the template of the rights of a role. Its subjects hold the
 // places of the tags.
