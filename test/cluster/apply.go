@@ -88,7 +88,7 @@ func (c *Cluster) Accept(ctx context.Context, namespace string, documents ...str
 func (c *Cluster) locate(ctx context.Context, namespace string, o *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(ctx, servedWithin)
 	defer cancel()
-	return poll(ctx, func(context.Context) error {
+	return Poll(ctx, func(context.Context) error {
 		m, err := c.client.RESTMapper().RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
 		if err != nil {
 			return err

@@ -43,7 +43,7 @@ const (
 // startControlPlane starts etcd, kube-apiserver and kube-controller-manager,
 // and returns when the API server is ready.
 func (c *Cluster) startControlPlane(ctx context.Context, autoscaler bool) error {
-	free, err := ports(2)
+	free, err := Ports(2)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (c *Cluster) add(name, program string, env []string, args ...string) *Proce
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(c.bin, program)
 	}
-	p := &Process{name: name, path: path, args: args, env: env, log: c.dir.in("logs", name+".log")}
+	p := NewProcess(name, path, c.dir.in("logs", name+".log"), env, args...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.processes = append(c.processes, p)
@@ -198,7 +198,7 @@ func (c *Cluster) awaitHTTP(ctx context.Context, name, url string) error {
 func (c *Cluster) await(ctx context.Context, what string, ready func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	err := poll(ctx, func(ctx context.Context) error {
+	err := Poll(ctx, func(ctx context.Context) error {
 		if ended := c.ended(); ended != nil {
 			cancel(ended)
 		}
@@ -213,7 +213,7 @@ func (c *Cluster) await(ctx context.Context, what string, ready func(context.Con
 // ended returns the error of a program that has ended.
 func (c *Cluster) ended() error {
 	for _, p := range c.programs() {
-		if err := p.err(); err != nil {
+		if err := p.Err(); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ const webhookService = "crossplane-webhooks"
 // startCrossplane does what Crossplane's Helm chart and Deployments do, and returns
 // when core is ready.
 func (c *Cluster) startCrossplane(ctx context.Context, coreArgs []string) error {
-	free, err := ports(3)
+	free, err := Ports(3)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,9 @@ const (
 	lastPort  = 20000
 )
 
-// ports finds n free TCP ports.
-func ports(n int) ([]int, error) {
+// Ports finds n TCP ports that are free on all addresses, and that no other process of
+// the tests takes as long as this one runs.
+func Ports(n int) ([]int, error) {
 	var found []int
 	for range 100 * n {
 		port := firstPort + rand.IntN(lastPort-firstPort)

@@ -52,7 +52,7 @@ func (c *Cluster) reportRuntime(ctx context.Context, kind, name string, set func
 	ctx, cancel := context.WithTimeout(ctx, unpackedWithin)
 	defer cancel()
 	var revision *unstructured.Unstructured
-	err := poll(ctx, func(ctx context.Context) error {
+	err := Poll(ctx, func(ctx context.Context) error {
 		var err error
 		if revision, err = c.activeRevision(ctx, kind, name); err != nil {
 			return err

@@ -18,9 +18,9 @@ const (
 	eventually = 5 * time.Minute
 )
 
-// poll calls ready until it returns nil or ctx ends. The error then wraps the last
+// Poll calls ready until it returns nil or ctx ends. The error then wraps the last
 // one of ready.
-func poll(ctx context.Context, ready func(context.Context) error) error {
+func Poll(ctx context.Context, ready func(context.Context) error) error {
 	var last error
 	began := time.Now()
 	for {
@@ -50,7 +50,7 @@ func Eventually(t testing.TB, what string, ready func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), eventually)
 	defer cancel()
-	if err := poll(ctx, ready); err != nil {
+	if err := Poll(ctx, ready); err != nil {
 		t.Fatalf("waiting for %s: %v", what, err)
 	}
 }

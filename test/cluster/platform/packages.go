@@ -17,7 +17,7 @@ import (
 const packages = "pkg.crossplane.io/v1"
 
 // runPackages waits until the Provider and the Function are installed, runs them as
-// the package runtime "External" requires, and applies the connection settings.
+// the package runtime "External" requires, and applies the connection settings if s has any.
 func (p *Platform) runPackages(ctx context.Context, s Services) error {
 	if err := p.exists(ctx, packages, "Provider", providerName); err != nil {
 		return err
@@ -39,9 +39,11 @@ func (p *Platform) runPackages(ctx context.Context, s Services) error {
 	if _, err := p.Run("koldun-provider", p.provider, env, "--no-leader-election", "--metrics=0", "--health="); err != nil {
 		return err
 	}
-	manifests, err := s.Manifests()
-	if err != nil {
-		return err
+	var manifests []string
+	if s.NATS.URL != "" {
+		if manifests, err = s.Manifests(); err != nil {
+			return err
+		}
 	}
 	open, err := os.ReadFile(filepath.Join(p.root, "package", "single-team.yaml"))
 	if err != nil {

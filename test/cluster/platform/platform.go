@@ -48,8 +48,9 @@ type Platform struct {
 }
 
 // Start prepares a cluster with Crossplane. root is the repository; dir stores its
-// packages and the files of pods; s must be reachable until Stop. Koldun's packages
-// are served by their published names, but not installed: see [Platform.Install].
+// packages and the files of pods; s must be reachable until Stop, and is empty if the
+// caller makes a ClusterProviderConfig. Koldun's packages are served by their published
+// names, but not installed: see [Platform.Install].
 func Start(ctx context.Context, c *cluster.Cluster, root, dir string, s Services) (*Platform, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
