@@ -88,6 +88,10 @@ test-arm64: ## Run the tests of the embedded engine for arm64 in an emulator (De
 	@# The emulator does not report the address of a fault, as those tests need.
 	GOARCH=arm64 $(GO) test -exec $(QEMU_ARM64) -timeout 20m -skip TestModelCutOff ./internal/llama/kernel ./internal/llama
 
+.PHONY: e2e-argocd
+e2e-argocd: $(BIN)/argocd cluster-binaries ## Run Argo CD on a control plane with examples/argocd: sync, drift, changes, mistakes, deletion (Debian: apt-get install git redis-server)
+	KOLDUN_ARGOCD=1 KOLDUN_REQUIRE_CLUSTER=1 $(GO) test $(TESTFLAGS) -count=1 -v ./test/argocd
+
 .PHONY: check
 check: ## Run the tests that need no control plane and no other tool, without the race detector
 	$(GO) test -vet=off -p 4 -timeout 10m ./cmd/koldun ./internal/sidecar ./internal/fetch $(shell $(CHECKED))

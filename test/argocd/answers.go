@@ -1,0 +1,61 @@
+package argocd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+const (
+	question = "What is Koldun?"
+	answer   = "Koldun turns a short YAML claim into a running"
+)
+
+// answers tests that the model answers a chat through the gateway of the Ingress.
+func (s *story) answers() {
+	s.t.Helper()
+	began := time.Now()
+	var text string
+	cluster.Eventually(s.t, "an answer", func(ctx context.Context) error {
+		url, err := s.gateway(ctx)
+		if err != nil {
+			return err
+		}
+		c := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithHTTPClient(s.setup.HTTP), option.WithMaxRetries(0))
+		rsp, err := c.Chat.Completions.New(ctx, openai.ChatCompletionNewParams{
+			Model: "tinyllama", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage(question)},
+		})
+		if err != nil {
+			return err
+		}
+		if len(rsp.Choices) != 1 || !strings.Contains(rsp.Choices[0].Message.Content, answer) {
+			return fmt.Errorf("the answer is %s", rsp.RawJSON())
+		}
+		text = rsp.Choices[0].Message.Content
+		return nil
+	})
+	s.tell("%q is answered through the gateway after %s: %q", question, since(began), text)
+}
+
+// gateway returns the URL of the API at the Service of the Ingress. The URL in the status is
+// that of a host which needs an ingress controller.
+func (s *story) gateway(ctx context.Context) (string, error) {
+	ingress, err := s.claim(ctx, "Ingress", "public")
+	if err != nil {
+		return "", err
+	}
+	service, _, _ := unstructured.NestedString(ingress.Object, "status", "backendServiceName")
+	port, found, _ := unstructured.NestedInt64(ingress.Object, "spec", "service", "port")
+	if service == "" || !found {
+		return "", errors.New("the Ingress names no Service")
+	}
+	return fmt.Sprintf("http://%s.%s.svc.cluster.local:%d/v1", service, namespace, port), nil
+}

@@ -1,0 +1,74 @@
+package argocd_test
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/hub/hubserver"
+	"github.com/gorizond/koldun/test/argocd"
+	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/cluster/platform"
+)
+
+// storyEnv enables TestArgoCD, which takes minutes.
+const storyEnv = "KOLDUN_ARGOCD"
+
+// TestMain can also run this binary as the S3 gateway.
+func TestMain(m *testing.M) { os.Exit(s3test.Run(m)) }
+
+// TestArgoCD runs the story on the test control plane. The Application installs Koldun's
+// packages as well.
+func TestArgoCD(t *testing.T) {
+	if os.Getenv(storyEnv) == "" {
+		t.Skip("takes minutes; run: make e2e-argocd")
+	}
+	root, err := cluster.Repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cluster.Start(t, cluster.Options{})
+	s := services(t, root)
+	// Without services: the ClusterProviderConfig is the Application's.
+	p, err := platform.Start(t.Context(), c, root, t.TempDir(), platform.Services{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Stop()
+		if t.Failed() {
+			t.Log(p.Node.Logs())
+		}
+	})
+	install, err := os.ReadFile(filepath.Join(root, "examples", "argocd", "app", "packages", "install.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	argocd.Story(t, argocd.Setup{
+		Options: argocd.Options{Root: root, Kubeconfig: c.Kubeconfig(), Dir: t.TempDir()},
+		Install: string(install), Services: s, HTTP: p.Node.HTTP(),
+	})
+}
+
+// services runs NATS, an object store and a hub until the test ends.
+func services(t *testing.T, root string) platform.Services {
+	t.Helper()
+	nats, s3 := natstest.Start(t), s3test.Start(t, t.TempDir(), "")
+	hub, err := hubserver.New(hubserver.Config{Dir: filepath.Join(root, "examples", "models")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(hub)
+	t.Cleanup(func() {
+		server.Close()
+		_ = hub.Close()
+	})
+	return platform.Services{
+		NATS: bus.Config{URL: nats.URL(), User: natstest.User, Password: natstest.Password},
+		S3:   s3.Config(), Hub: server.URL,
+	}
+}
