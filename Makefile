@@ -26,7 +26,7 @@ PURE         = $(filter-out %/functions/router,$(shell $(GO) list ./functions/..
 # These tests do the same with many values, of which RACED tries some.
 MANY_VALUES := ./internal/fetch ./functions/router ./terraform-provider/internal/claim ./terraform-provider/internal/managed
 # TEST_TOOLS are the foreign programs that tests run.
-TEST_TOOLS   = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kubectl crossplane-cli helm tofu ollama $(if $(RERUN),gotestsum))
+TEST_TOOLS   = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kubectl crossplane-cli helm tofu ollama versitygw $(if $(RERUN),gotestsum))
 # $(call TEST,FLAGS,PACKAGES,NAME) tests packages. With RERUN it lists in RERUNS what failed at first.
 RERUNS       = $(BIN)/reruns-$(1).txt
 TEST         = KOLDUN_REQUIRE_CLUSTER=1 $(if $(RERUN),$(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --rerun-fails=1 --rerun-fails-max-failures=3 \

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,10 +22,10 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// bootstrapCmd parses the arguments of the Job in package/nats.
-func bootstrapCmd(t *testing.T) *NATSBootstrapCmd {
+// bootstrapJob parses the arguments of the Job in a folder of manifests.
+func bootstrapJob(t *testing.T, folder string) *CLI {
 	t.Helper()
-	raw, err := os.ReadFile("../../package/nats/bootstrap.yaml")
+	raw, err := os.ReadFile(filepath.Join("../../package", folder, "bootstrap.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,45 +36,57 @@ func bootstrapCmd(t *testing.T) *NATSBootstrapCmd {
 		t.Fatal(err)
 	}
 	t.Setenv("POD_NAMESPACE", "platform")
-	var cli CLI
-	parser, err := kong.New(&cli, kong.Vars{"image": "i"})
+	cli := &CLI{}
+	parser, err := kong.New(cli, kong.Vars{"image": "i"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := parser.Parse(job.Spec.Template.Spec.Containers[0].Args); err != nil {
 		t.Fatal(err)
 	}
-	return &cli.NATS.Bootstrap
+	return cli
+}
+
+// secretsOf returns the Secrets of the namespace.
+func secretsOf(t *testing.T, api client.Client) []corev1.Secret {
+	t.Helper()
+	var out corev1.SecretList
+	if err := api.List(t.Context(), &out, client.InNamespace("platform")); err != nil {
+		t.Fatal(err)
+	}
+	return out.Items
+}
+
+// forbidding is an API server that refuses to make anything.
+func forbidding() client.Client {
+	return fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, o.GetName(), nil)
+		},
+	}).Build()
 }
 
 // TestNATSBootstrap runs the command of the Job twice.
 func TestNATSBootstrap(t *testing.T) {
-	c := bootstrapCmd(t)
+	c := bootstrapJob(t, "nats").NATS.Bootstrap
 	api := fake.NewClientBuilder().Build()
-	list := func() *corev1.SecretList {
-		var out corev1.SecretList
-		if err := api.List(t.Context(), &out, client.InNamespace("platform")); err != nil {
-			t.Fatal(err)
-		}
-		return &out
-	}
 	var log bytes.Buffer
 	for range 2 {
-		before := list()
+		before := secretsOf(t, api)
 		if err := c.ensure(t.Context(), api, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 			t.Fatal(err)
 		}
-		after := list()
-		if len(after.Items) != 6 {
-			t.Errorf("there are %d Secrets, want 6", len(after.Items))
+		after := secretsOf(t, api)
+		if len(after) != 6 {
+			t.Errorf("there are %d Secrets, want 6", len(after))
 		}
-		for i, s := range before.Items {
-			if s.ResourceVersion != after.Items[i].ResourceVersion {
+		for i, s := range before {
+			if s.ResourceVersion != after[i].ResourceVersion {
 				t.Errorf("Secret %q was changed", s.Name)
 			}
 		}
 	}
-	for _, s := range list().Items {
+	for _, s := range secretsOf(t, api) {
 		if s.Labels["app.kubernetes.io/instance"] != "nats" || !strings.Contains(log.String(), "name="+s.Name) {
 			t.Errorf("Secret %q has the labels %v, or is not in the log", s.Name, s.Labels)
 		}
@@ -87,13 +100,8 @@ func TestNATSBootstrap(t *testing.T) {
 
 // TestNATSBootstrapIsRefused runs it without the rights of its Role.
 func TestNATSBootstrapIsRefused(t *testing.T) {
-	c := bootstrapCmd(t)
-	api := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
-		Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
-			return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, o.GetName(), nil)
-		},
-	}).Build()
-	err := c.ensure(t.Context(), api, slog.New(slog.DiscardHandler))
+	c := bootstrapJob(t, "nats").NATS.Bootstrap
+	err := c.ensure(t.Context(), forbidding(), slog.New(slog.DiscardHandler))
 	if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), `cannot make Secret "nats-keys"`) {
 		t.Errorf("got %v, want an error of kind Denied with the Secret", err)
 	}

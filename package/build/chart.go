@@ -26,6 +26,8 @@ func partsOfChart() map[string]string {
 		"files/monitoring/dashboards":      "package/monitoring/dashboards",
 		"files/nats":                       "package/nats",
 		"files/nats-connection.yaml":       "examples/nats/clusterproviderconfig.yaml",
+		"files/s3":                         "package/s3",
+		"files/s3-connection.yaml":         "examples/s3/clusterproviderconfig.yaml",
 		"crds/clusterproviderconfigs.yaml": "apis/crds/koldun.m.gorizond.io_clusterproviderconfigs.yaml",
 	}
 }

@@ -31,8 +31,10 @@ func (b *build) manifests() error {
 			return err
 		}
 	}
-	if err := b.manifestOfNATS(); err != nil {
-		return err
+	for _, name := range []string{"nats", "s3"} {
+		if err := b.manifestOfServers(name); err != nil {
+			return err
+		}
 	}
 	return b.manifestOfClaims()
 }
@@ -52,9 +54,9 @@ func (b *build) manifestOfClaims() error {
 	return b.write(files, "install-claims.yaml", []byte(b.pin(text+"---\n"+string(rights))))
 }
 
-// manifestOfNATS joins the files of package/nats.
-func (b *build) manifestOfNATS() error {
-	const folder = "package/nats"
+// manifestOfServers joins the files of a folder, such as package/nats for nats.yaml.
+func (b *build) manifestOfServers(name string) error {
+	folder := filepath.Join("package", name)
 	raw, err := os.ReadFile(filepath.Join(folder, "kustomization.yaml"))
 	if err != nil {
 		return err
@@ -66,12 +68,12 @@ func (b *build) manifestOfNATS() error {
 		return err
 	}
 	var out strings.Builder
-	for _, name := range list.Resources {
-		text, err := b.pinned(filepath.Join(folder, name))
+	for _, file := range list.Resources {
+		text, err := b.pinned(filepath.Join(folder, file))
 		if err != nil {
 			return err
 		}
 		out.WriteString("---\n" + strings.TrimSpace(string(text)) + "\n")
 	}
-	return b.write(files, "nats.yaml", []byte(out.String()))
+	return b.write(files, name+".yaml", []byte(out.String()))
 }

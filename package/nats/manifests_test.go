@@ -3,11 +3,8 @@
 package nats_test
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,10 +13,9 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/internal/natsauth/bootstrap"
+	"github.com/gorizond/koldun/package/manifesttest"
 )
 
 // namespace of all objects.
@@ -51,63 +47,8 @@ func read(t *testing.T) *manifests {
 		"Service nats-headless": &m.headless, "PodDisruptionBudget nats": &m.disruptions, "StatefulSet nats": &m.servers,
 		"NetworkPolicy nats": &m.network, "NetworkPolicy nats-bootstrap": &m.jobNetwork,
 	}
-	for _, file := range resources(t) {
-		for text := range strings.SplitSeq(content(t, file), "\n---\n") {
-			var o struct {
-				metav1.TypeMeta   `json:",inline"`
-				metav1.ObjectMeta `json:"metadata"`
-			}
-			if err := yaml.Unmarshal([]byte(text), &o); err != nil {
-				t.Fatalf("%s: %v", file, err)
-			}
-			id := o.Kind + " " + o.Name
-			if into[id] == nil {
-				t.Fatalf("%s: %s is unknown to this test or twice in the manifests", file, id)
-			}
-			if err := yaml.UnmarshalStrict([]byte(text), into[id]); err != nil {
-				t.Errorf("%s: %s: %v", file, id, err)
-			}
-			if o.Kind != "Namespace" && o.Namespace != namespace {
-				t.Errorf("%s is in namespace %q", id, o.Namespace)
-			}
-			delete(into, id)
-		}
-	}
-	for id := range into {
-		t.Errorf("the manifests have no %s", id)
-	}
+	manifesttest.Read(t, namespace, into)
 	return m
-}
-
-func content(t *testing.T, file string) string {
-	t.Helper()
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
-}
-
-// resources are the files of the kustomization, which has to list all.
-func resources(t *testing.T) []string {
-	t.Helper()
-	var k struct {
-		metav1.TypeMeta `json:",inline"`
-		Resources       []string `json:"resources"`
-	}
-	if err := yaml.UnmarshalStrict([]byte(content(t, "kustomization.yaml")), &k); err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob("*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := append(slices.Clone(k.Resources), "kustomization.yaml")
-	slices.Sort(listed)
-	if !slices.Equal(files, listed) {
-		t.Errorf("the folder has %v, and the kustomization lists %v", files, listed)
-	}
-	return k.Resources
 }
 
 // TestPodsAreRestricted checks what the namespace enforces.
@@ -118,21 +59,7 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 	pinned := regexp.MustCompile(`^docker\.io/library/nats:\d+\.\d+\.\d+(@sha256:[0-9a-f]{64})?$`)
 	for name, pod := range map[string]corev1.PodSpec{"servers": m.servers.Spec.Template.Spec, "job": m.job.Spec.Template.Spec} {
-		s := pod.SecurityContext
-		if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.RunAsUser == nil || *s.RunAsUser == 0 ||
-			s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
-			t.Errorf("%s: the security context of the pod is %+v", name, s)
-		}
-		for _, c := range pod.Containers {
-			s := c.SecurityContext
-			if s == nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation || s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem ||
-				s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || len(s.Capabilities.Add) > 0 {
-				t.Errorf("%s: the security context of container %s is %+v", name, c.Name, s)
-			}
-			if c.Resources.Limits.Memory().IsZero() {
-				t.Errorf("%s: container %s may use all memory", name, c.Name)
-			}
-		}
+		manifesttest.Restricted(t, name, pod)
 	}
 	if image := m.servers.Spec.Template.Spec.Containers[0].Image; !pinned.MatchString(image) {
 		t.Errorf("the image %q is not one version", image)

@@ -28,6 +28,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/natsauth/bootstrap"
+	"github.com/gorizond/koldun/package/manifesttest"
 	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/requeue"
 )
@@ -97,7 +98,7 @@ func write(t *testing.T, file string, data []byte) {
 func (m *manifests) configured(t *testing.T, dir string, i int, at *server.Options) error {
 	t.Helper()
 	t.Setenv("POD_NAME", fmt.Sprintf("%s-%d", m.servers.Name, i))
-	text := content(t, filepath.Join(dir, "nats.conf"))
+	text := manifesttest.Content(t, filepath.Join(dir, "nats.conf"))
 	text = strings.NewReplacer(`"/etc/nats/`, `"`+dir+`/`, `"/data`, `"`+at.StoreDir).Replace(text)
 	file := filepath.Join(dir, fmt.Sprintf("nats-%d.conf", i))
 	write(t, file, []byte(text))
@@ -121,7 +122,7 @@ func TestConfiguration(t *testing.T) {
 	m := read(t)
 	dir := m.mount(t, made(t))
 	t.Setenv("POD_NAME", "nats-0")
-	text := strings.NewReplacer(`"/etc/nats/`, `"`+dir+`/`, `"/data`, `"`+t.TempDir()).Replace(content(t, filepath.Join(dir, "nats.conf")))
+	text := strings.NewReplacer(`"/etc/nats/`, `"`+dir+`/`, `"/data`, `"`+t.TempDir()).Replace(manifesttest.Content(t, filepath.Join(dir, "nats.conf")))
 	write(t, filepath.Join(dir, "nats.conf"), []byte(text))
 	o, err := server.ProcessConfigFile(filepath.Join(dir, "nats.conf"))
 	if err != nil {
@@ -165,7 +166,7 @@ func TestProviderConnects(t *testing.T) {
 	m, s := read(t), made(t)
 	dir := m.mount(t, s)
 	c := natstest.StartMembers(t, 3, func(i int, o *server.Options) error { return m.configured(t, dir, i, o) })
-	pool := provider(t, s, strings.ReplaceAll(c.URL(), "127.0.0.1", "localhost"))
+	pool := provider(t, s, example(t), strings.ReplaceAll(c.URL(), "127.0.0.1", "localhost"))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	set := pool.For(requeue.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Namespace: "team", Name: "x"}},
@@ -201,8 +202,18 @@ func TestProviderConnects(t *testing.T) {
 	}
 }
 
-// provider returns the connections of the example with the addresses of servers.
-func provider(t *testing.T, s secrets, servers string) *connpool.Pool {
+// example returns the connection of the example.
+func example(t *testing.T) v1alpha1.ClusterProviderConfig {
+	t.Helper()
+	var config v1alpha1.ClusterProviderConfig
+	if err := yaml.UnmarshalStrict([]byte(manifesttest.Content(t, "../../examples/nats/clusterproviderconfig.yaml")), &config); err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// provider returns connections by config with the addresses of servers.
+func provider(t *testing.T, s secrets, config v1alpha1.ClusterProviderConfig, servers string) *connpool.Pool {
 	t.Helper()
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
@@ -210,12 +221,8 @@ func provider(t *testing.T, s secrets, servers string) *connpool.Pool {
 			t.Fatal(err)
 		}
 	}
-	var config v1alpha1.ClusterProviderConfig
-	if err := yaml.UnmarshalStrict([]byte(content(t, "../../examples/nats/clusterproviderconfig.yaml")), &config); err != nil {
-		t.Fatal(err)
-	}
 	if want := string(s["nats-client"]["url"]); config.Spec.NATS.URL != want {
-		t.Errorf("the example connects to %q, the servers are at %q", config.Spec.NATS.URL, want)
+		t.Errorf("the configuration connects to %q, the servers are at %q", config.Spec.NATS.URL, want)
 	}
 	config.Spec.NATS.URL = servers
 	config.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{"team"}}

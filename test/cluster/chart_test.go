@@ -8,7 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/platform"
@@ -51,6 +54,13 @@ func TestChartRefusesWrongValues(t *testing.T) {
 		"crossplane.install=perhaps":                             "install",
 		"platform.singleTeam=true,platform.claims[0].images={a}": "remove platform.claims",
 		"nats.install=true,connection.nats.url=nats://a:4222":    "remove one of them",
+		"s3.install=true,connection.s3.endpoint=http://a:9000":   "remove one of them",
+		"nats.replicas=2":                                        "replicas",
+		"nats.size=20":                                           "size",
+		"s3.size=1Ti":                                            "size",
+		"s3.image.name=a":                                        "name",
+		"s3.replicas=2":                                          "replicas",
+		"nats.image.digest=sha1":                                 "digest",
 	} {
 		t.Run(set, func(t *testing.T) {
 			if _, err := template("--set", set); err == nil || !strings.Contains(err.Error(), want) {
@@ -99,7 +109,11 @@ func TestChartIsAccepted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.NamespaceCalled(t, "nats")
+	for _, name := range []string{"nats", "s3"} { // they stay: other tests use them too
+		if err := c.Client().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); client.IgnoreAlreadyExists(err) != nil {
+			t.Fatal(err)
+		}
+	}
 	const bare = "crossplane.install=false"
 	digest := "sha256:" + strings.Repeat("ab", 32)
 	for name, tc := range map[string]struct {
@@ -122,8 +136,18 @@ func TestChartIsAccepted(t *testing.T) {
 		"NATS": {bare + ",nats.install=true,nats.storageClass=fast,packages.registry=registry.example.org/koldun", []string{`"kind":"StatefulSet".*"replicas":3`, `"storageClassName":"fast"`,
 			`"connections":500,"diskBytes":4294967296`, `"servers":3`, `"secretRef":{"name":"nats-client","namespace":"nats"}`, `"image":"registry.example.org/koldun/koldun:v0.0.0"`, `"name":"nats-bootstrap-0-0-0"`, `podAntiAffinity`}, []string{"Kustomization"}},
 		"NATSOnOneNode": {bare + ",nats.install=true,nats.spread=false", []string{`"kind":"StatefulSet"`}, []string{"podAntiAffinity", "storageClassName"}},
-		"SingleTeam":    {bare + ",platform.singleTeam=true,connection.nats.url=nats://nats:4222", []string{`"everything":true`, `"allowedNamespaces":{"names":\["\*"\]}`}, nil},
-		"Rules":         {bare + ",platform.claims[0].images={ghcr.io/acme},platform.claims[0].namespaces={research}", []string{`"claims":\[{"images":\["ghcr.io/acme"\],"namespaces":\["research"\]}\]`}, nil},
+		"SingleNATS": {bare + ",nats.install=true,nats.replicas=1,nats.size=2Gi,nats.resources.limits.memory=256Mi,nats.pullSecrets={mirror}", []string{`"kind":"StatefulSet".*"replicas":1`, `"storage":"2Gi"`,
+			`max_file_store: 1843MB`, `"GOMEMLIMIT","value":"230MiB"`, `"diskBytes":1431655765`, `"servers":1`, `"kind":"Job".*"imagePullSecrets":\[{"name":"mirror"}\]`, `"kind":"StatefulSet".*"imagePullSecrets":\[{"name":"mirror"}\]`}, []string{"nats-1.nats-headless", `"memory":"2Gi"`, "1843MiB"}},
+		"S3": {bare + ",s3.install=true,s3.storageClass=fast,s3.size=1Gi,connection.s3.region=home", []string{`"image":"ghcr.io/versity/versitygw:v1.8.0"`, `"kind":"StatefulSet".*"name":"s3"`, `"storageClassName":"fast"`, `"storage":"1Gi"`, `"name":"s3-bootstrap-0-0-0"`,
+			`"endpoint":"http://s3.s3.svc:7070","region":"home","secretRef":{"name":"s3-credentials","namespace":"s3"}`}, []string{`"namespace":"nats"`, "allowedNamespaces", `"kind":"Secret"`, "Kustomization"}},
+		"NATSAndS3": {bare + ",nats.install=true,s3.install=true", []string{`"name":"nats"`, `"endpoint":"http://s3.s3.svc:7070"`, `"url":"nats://nats.nats.svc:4222"`,
+			`"allowedNamespaces":{"names":\["default"\],"selector":{"matchLabels":{"koldun.gorizond.io/connection":"allowed"}}}`}, []string{`"kind":"Secret"`}},
+		"NATSAndS3ForOthers": {bare + ",nats.install=true,s3.install=true,connection.allowedNamespaces.names={team-a}", []string{`"allowedNamespaces":{"names":\["team-a"\]}`}, nil},
+		"OneRegistry": {"nats.install=true,s3.install=true,packages.registry=10.0.0.1:5000,packages.tag=v1,nats.image.repository=10.0.0.1:5000/nats,s3.image.repository=10.0.0.1:5000/versitygw,s3.image.tag=v2,s3.image.digest=" + digest + ",crossplane.image.repository=10.0.0.1:5000/crossplane,crossplane.image.tag=v3",
+			[]string{`"image":"10.0.0.1:5000/nats:\d+\.\d+\.\d+"`, `"image":"10.0.0.1:5000/versitygw:v2@` + digest, `"image":"10.0.0.1:5000/crossplane:v3"`, `"image":"10.0.0.1:5000/koldun:v1"`, `"value":"10.0.0.1:5000/koldun:v1"`, `"package":"10.0.0.1:5000/koldun-provider:v1"`},
+			[]string{"ghcr.io", "docker.io", "xpkg."}},
+		"SingleTeam": {bare + ",platform.singleTeam=true,connection.nats.url=nats://nats:4222", []string{`"everything":true`, `"allowedNamespaces":{"names":\["\*"\]}`}, nil},
+		"Rules":      {bare + ",platform.claims[0].images={ghcr.io/acme},platform.claims[0].namespaces={research}", []string{`"claims":\[{"images":\["ghcr.io/acme"\],"namespaces":\["research"\]}\]`}, nil},
 		"Monitored": {bare + ",monitoring.podMonitor=always,monitoring.rules=always,monitoring.dashboards=always,monitoring.labels.release=prometheus",
 			[]string{`"kind":"PodMonitor"`, `{{ \$labels.namespace }}`, `"release":"prometheus"`, `"grafana_dashboard":"1"`, `koldun-dashboard-queue`}, nil},
 		"TaggedImage": {bare + ",image.tag=v9.9.9,image.repository=registry.example.org/koldun", []string{`"value":"registry.example.org/koldun:v9.9.9"`}, nil},

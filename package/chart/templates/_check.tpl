@@ -6,6 +6,18 @@
 {{- if and .Values.nats.install (.Values.connection.nats | default dict).url }}
 {{- fail "nats.install brings servers, and connection.nats.url names others: remove one of them" }}
 {{- end }}
+{{- if and .Values.s3.install (.Values.connection.s3 | default dict).endpoint }}
+{{- fail "s3.install brings a server, and connection.s3.endpoint names another: remove one of them" }}
+{{- end }}
+{{- if .Values.nats.install }}
+{{- with lookup "apps/v1" "StatefulSet" "nats" "nats" }}
+{{- if ne (int .spec.replicas) (int $.Values.nats.replicas) }}
+{{- if or (eq (int .spec.replicas) 1) (eq (int $.Values.nats.replicas) 1) }}
+{{- fail (printf "this cluster has nats.replicas=%d: a single server and several keep streams differently, and a change of their number would lose them" (int .spec.replicas)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- /* Without a cluster, as in helm template, there are no namespaces. */ -}}
 {{- if lookup "v1" "Namespace" "" "kube-system" }}
 {{- $role := lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" "crossplane" }}

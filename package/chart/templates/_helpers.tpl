@@ -60,3 +60,8 @@ packagePullSecrets:
 {{- define "koldun.monitored" -}}
 {{- if or (eq .when "always") (and (eq .when "auto") (.root.Capabilities.APIVersions.Has "monitoring.coreos.com/v1")) }}true{{ end -}}
 {{- end }}
+
+{{/* What Go programs keep to, of a memory limit in Mi or Gi: nine tenths. */}}
+{{- define "koldun.memoryLimit" -}}
+{{- div (mul (regexFind "^[0-9]+" . | atoi) (ternary 1024 1 (hasSuffix "Gi" .)) 9) 10 -}}MiB
+{{- end }}
