@@ -38,16 +38,24 @@ func (s *story) rollsOut() {
 	commit := s.push("two threads for the Dllama")
 	s.waitFor("the new commit to be served", settled(commit))
 	s.tell("Synced and healthy after %s.", since(began))
-	set, err := s.get(s.t.Context(), "apps/v1", "StatefulSet", namespace, "tinyllama-root")
-	s.must(err)
-	// Healthy means that pods of this spec serve, not those of the one before.
-	status, _, _ := unstructured.NestedMap(set.Object, "status")
-	if status["currentRevision"] != status["updateRevision"] || status["updatedReplicas"] != status["replicas"] || status["observedGeneration"] != set.GetGeneration() {
-		s.t.Errorf("the Application is healthy, but the StatefulSet is not rolled out: %v", status)
-	}
-	if pod := fmt.Sprint(set.Object["spec"].(fields)["template"]); !strings.Contains(pod, "threads") {
-		s.t.Errorf("the pods do not compute in two threads: %s", pod)
-	}
+	// A Dllama counts as ready until its StatefulSet reports the change, so Healthy may come
+	// up to a second before the pods are replaced.
+	cluster.Eventually(s.t, "the StatefulSet to be rolled out", func(ctx context.Context) error {
+		set, err := s.get(ctx, "apps/v1", "StatefulSet", namespace, "tinyllama-root")
+		if err != nil {
+			return err
+		}
+		status, _, _ := unstructured.NestedMap(set.Object, "status")
+		if status["currentRevision"] != status["updateRevision"] || status["availableReplicas"] != status["replicas"] || status["observedGeneration"] != set.GetGeneration() {
+			return fmt.Errorf("its status is %v", status)
+		}
+		if pod := fmt.Sprint(set.Object["spec"].(fields)["template"]); !strings.Contains(pod, "threads") {
+			return fmt.Errorf("its pods do not compute in two threads: %s", pod)
+		}
+		return nil
+	})
+	s.waitFor("the Application to be healthy after the rollout", settled(commit))
+	s.tell("Rolled out after %s.", since(began))
 	s.answers()
 }
 
