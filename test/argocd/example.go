@@ -54,7 +54,9 @@ func (s adaptation) kustomization() fields {
 		change("koldun.gorizond.io", "v1", "Model", "tinyllama", fields{"sourceUrl": source("koldun-tiny"), "conversion": fields{"weightsFloatType": "q40"}}),
 		change("koldun.gorizond.io", "v1", "Dllama", "tinyllama", fields{"rootImage": nil, "replicaPower": 0}),
 	}
-	gateway := fields{"allowAnonymous": true}
+	// A request while no Dllama runs starts a pool, which keeps its Model while it runs, and
+	// is deleted with the Ingress, a wave after the Model. It ends by itself when it is idle.
+	gateway := fields{"allowAnonymous": true, "sessionScaling": fields{"scaleDownIdleSeconds": 5}}
 	if s.services.NATS.URL == "" { // then the cluster has a ClusterProviderConfig
 		gateway["nats"] = nil
 		patches = append(patches, remove("koldun.m.gorizond.io", "v1alpha1", "ClusterProviderConfig", "default"))
