@@ -94,7 +94,7 @@ func supervise(n engine.Node, grace time.Duration) []string {
 }
 
 // supervised is a pod that runs Koldun's binary in the engine's image: an init
-// container copies it there.
+// container copies it there. The folder is not /koldun: that is the program in Koldun's image.
 func supervised(name string, n engine.Node, args []string) engine.Pod {
 	binary := names.DirRef(volumeBin) + "/koldun"
 	return engine.Pod{
@@ -105,7 +105,7 @@ func supervised(name string, n engine.Node, args []string) engine.Pod {
 			Volumes: []string{volumeBin},
 		}},
 		Main:    engine.Container{Name: name, Image: n.Image, Command: []string{binary}, Args: args, ProbePort: engine.PortHealth},
-		Folders: map[string]string{volumeBin: "/koldun"},
+		Folders: map[string]string{volumeBin: "/opt/koldun"},
 	}
 }
 

@@ -26,7 +26,7 @@ func TestRoot(t *testing.T) {
 			"--model", "/m", "--tokenizer", "/t", "--host", "127.0.0.1", "--port", "$(KOLDUN_PORT_ENGINE)", "--buffer-float-type", "q80", "--max-seq-len", "512",
 			"--nthreads", "4", "--net-turbo", "1", "--gpu-index", "0", "--x", "1", "--workers", "a:1", "b:1",
 		}},
-		Folders: map[string]string{"bin": "/koldun"},
+		Folders: map[string]string{"bin": "/opt/koldun"},
 	}
 	if d := cmp.Diff(want, distributedllama.Engine().Root(root)); d != "" {
 		t.Errorf("the root differs (-want +got):\n%s", d)
@@ -46,7 +46,7 @@ func TestWorker(t *testing.T) {
 			"supervise", "--health-listen=:$(KOLDUN_PORT_ENGINE_HEALTH)", "--", "dllama", "worker", "--host", "$(KOLDUN_ENGINE_HOST)", "--port", "$(KOLDUN_PORT_ENGINE)",
 			"--nthreads", "0", "--net-turbo", "0",
 		}},
-		Folders: map[string]string{"bin": "/koldun"},
+		Folders: map[string]string{"bin": "/opt/koldun"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("the worker differs (-want +got):\n%s", d)
