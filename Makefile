@@ -92,6 +92,17 @@ test-arm64: ## Run the tests of the embedded engine for arm64 in an emulator (De
 e2e-argocd: $(BIN)/argocd cluster-binaries ## Run Argo CD on a control plane with examples/argocd: sync, drift, changes, mistakes, deletion (Debian: apt-get install git redis-server)
 	KOLDUN_ARGOCD=1 KOLDUN_REQUIRE_CLUSTER=1 $(GO) test $(TESTFLAGS) -count=1 -v ./test/argocd
 
+# Programs that a node runs, besides those of Debian: apt-get install containerd runc
+# containernetworking-plugins iptables. The programs of pods are in images.
+NODE_TOOLS = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kube-scheduler kubelet kube-proxy kube-network-policies kubectl coredns helm nats-server versitygw tofu)
+# The node has a network and mounts of its own. Whatever it started ends with it.
+NAMESPACE  = unshare --net --mount --pid --fork --kill-child --mount-proc
+.PHONY: e2e
+e2e: $(NODE_TOOLS) $(DLLAMA_IMAGE)/usr ## Install Koldun on a real node and use it, as root; CLUSTER=current uses that of the kubeconfig, which pulls from REGISTRY; RUN=PATTERN chooses tests
+	$(MAKE) --no-print-directory package PLATFORMS=linux/$$($(GO) env GOARCH) VERSION=v0.0.0
+	$(GO) test -c -o $(BIN)/node.test ./test/node
+	cd test/node && KOLDUN_E2E=1 KOLDUN_REQUIRE_CLUSTER=1 CLUSTER=$(CLUSTER) $(if $(CLUSTER),,$(NAMESPACE)) $(CURDIR)/$(BIN)/node.test -test.v -test.failfast -test.timeout 40m $(if $(RUN),-test.run '$(RUN)')
+
 .PHONY: check
 check: ## Run the tests that need no control plane and no other tool, without the race detector
 	$(GO) test -vet=off -p 4 -timeout 10m ./cmd/koldun ./internal/sidecar ./internal/fetch $(shell $(CHECKED))

@@ -36,6 +36,11 @@ type Options struct {
 
 	// Autoscaler enables the controller of HorizontalPodAutoscalers.
 	Autoscaler bool
+
+	// NodeAddress is the address of this machine for a kubelet and pods, see package
+	// kubernetes. With it, the API server listens on all addresses, and all controllers
+	// run. Loopback is not possible.
+	NodeAddress string
 }
 
 // A Cluster is a running control plane. It is safe for concurrent use.
@@ -125,7 +130,7 @@ func start(ctx context.Context, o Options) (*Cluster, error) {
 }
 
 func (c *Cluster) up(ctx context.Context, o Options) error {
-	if err := c.startControlPlane(ctx, o.Autoscaler); err != nil {
+	if err := c.startControlPlane(ctx, o); err != nil {
 		return err
 	}
 	var err error

@@ -35,6 +35,12 @@ var controllers = []string{ //nolint:gochecknoglobals // a constant in all but s
 }
 
 const (
+	// serviceAddresses are the addresses of Services. The API server's own has the first.
+	serviceAddresses  = "10.96.0.0/16"
+	kubernetesService = "10.96.0.1"
+	// usualPort is the port of the API server in most clusters.
+	usualPort = 6443
+
 	autoscalerController = "horizontal-pod-autoscaler-controller"
 	// autoscalerPeriod is the time between two decisions of a HorizontalPodAutoscaler.
 	autoscalerPeriod = time.Second
@@ -42,14 +48,17 @@ const (
 
 // startControlPlane starts etcd, kube-apiserver and kube-controller-manager,
 // and returns when the API server is ready.
-func (c *Cluster) startControlPlane(ctx context.Context, autoscaler bool) error {
+func (c *Cluster) startControlPlane(ctx context.Context, o Options) error {
 	free, err := Ports(2)
 	if err != nil {
 		return err
 	}
 	etcdURL, apiPort := "http://"+loopback(free[0]), free[1]
+	if o.NodeAddress != "" {
+		apiPort = usualPort // which NetworkPolicies of pods that call the API server name
+	}
 	token := rand.Text()
-	ca, err := c.writeCredentials(token)
+	ca, err := c.writeCredentials(token, o.NodeAddress)
 	if err != nil {
 		return fmt.Errorf("cannot write credentials of the control plane: %w", err)
 	}
@@ -73,12 +82,11 @@ func (c *Cluster) startControlPlane(ctx context.Context, autoscaler bool) error 
 	); err != nil {
 		return err
 	}
-	if err := c.start(apiServer, apiServer, append(c.apiServerKeys(),
+	if err := c.start(apiServer, apiServer, append(slices.Concat(c.apiServerKeys(), listen(o.NodeAddress)),
 		"--etcd-servers="+etcdURL,
-		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", apiPort),
-		"--endpoint-reconciler-type=none", // loopback cannot be an endpoint
+		fmt.Sprintf("--secure-port=%d", apiPort),
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-cluster-ip-range=10.96.0.0/16",
+		"--service-cluster-ip-range="+serviceAddresses,
 		"--authorization-mode=RBAC",
 		"--allow-privileged",
 		"--enable-priority-and-fairness=false", // one user, and faster to start
@@ -90,12 +98,16 @@ func (c *Cluster) startControlPlane(ctx context.Context, autoscaler bool) error 
 		return err
 	}
 	enabled := controllers
-	if autoscaler {
+	switch {
+	case o.NodeAddress != "":
+		enabled = []string{"*"}
+	case o.Autoscaler:
 		enabled = append(slices.Clone(enabled), autoscalerController)
 	}
 	c.controllers = c.add(controllerManager, controllerManager, append(os.Environ(), collectLess()...),
 		"--kubeconfig="+kubeconfig,
 		"--service-account-private-key-file="+c.dir.in("keys", "sa.key"),
+		"--root-ca-file="+c.dir.in("keys", caCert),
 		"--controllers="+strings.Join(enabled, ","),
 		"--leader-elect=false", "--secure-port=0", "--profiling=false",
 		"--kube-api-qps=1000", "--kube-api-burst=1000",
@@ -105,14 +117,29 @@ func (c *Cluster) startControlPlane(ctx context.Context, autoscaler bool) error 
 	return c.controllers.Start()
 }
 
+// listen returns the flags of the addresses of the API server.
+func listen(nodeAddress string) []string {
+	if nodeAddress != "" {
+		return []string{"--bind-address=0.0.0.0", "--advertise-address=" + nodeAddress, "--kubelet-preferred-address-types=InternalIP"}
+	}
+	return []string{
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+		"--endpoint-reconciler-type=none", // loopback cannot be an endpoint
+	}
+}
+
 // writeCredentials writes the API server's certificate, the key of service
 // account tokens, and the administrator's token.
-func (c *Cluster) writeCredentials(token string) (*authority, error) {
+func (c *Cluster) writeCredentials(token, nodeAddress string) (*authority, error) {
 	ca, err := newAuthority("cluster")
 	if err != nil {
 		return nil, err
 	}
-	cert, key, err := ca.server("kubernetes.default.svc")
+	names := []string{"kubernetes.default.svc"}
+	if nodeAddress != "" {
+		names = append(names, nodeAddress, kubernetesService)
+	}
+	cert, key, err := ca.server(names...)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +156,7 @@ func (c *Cluster) writeCredentials(token string) (*authority, error) {
 		return nil, err
 	}
 	return ca, writeFiles(c.dir.in("keys"), map[string][]byte{
+		caCert:       ca.pem,
 		tlsCert:      cert,
 		tlsKey:       key,
 		"sa.key":     saKey,
@@ -192,6 +220,12 @@ func (c *Cluster) awaitHTTP(ctx context.Context, name, url string) error {
 		}
 		return nil
 	})
+}
+
+// Await polls until ready returns nil. It fails if ctx or a program of the cluster ends
+// before.
+func (c *Cluster) Await(ctx context.Context, what string, ready func(context.Context) error) error {
+	return c.await(ctx, what, ready)
 }
 
 // await polls until ready returns nil. It fails if ctx or a program ends before.

@@ -30,6 +30,9 @@ func (c *Cluster) watch(t testing.TB) {
 	})
 }
 
+// Logs returns the last lines of the log of each program.
+func (c *Cluster) Logs() string { return c.logs(nil) }
+
 // logSizes returns the sizes of the logs in bytes, by path.
 func (c *Cluster) logSizes() map[string]int64 {
 	sizes := map[string]int64{}

@@ -87,7 +87,8 @@ func loadAuthority(certPEM []byte, key crypto.Signer) (*authority, error) {
 	return &authority{cert: cert, key: key, pem: certPEM}, nil
 }
 
-// server signs a certificate for a server on loopback with the given DNS names.
+// server signs a certificate for a server on loopback with the given DNS names and
+// addresses.
 func (a *authority) server(names ...string) (certPEM, keyPEM []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -97,8 +98,14 @@ func (a *authority) server(names ...string) (certPEM, keyPEM []byte, err error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	template.DNSNames = append([]string{"localhost"}, names...)
-	template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	template.DNSNames, template.IPAddresses = []string{"localhost"}, []net.IP{net.IPv4(127, 0, 0, 1)}
+	for _, name := range names {
+		if address := net.ParseIP(name); address != nil {
+			template.IPAddresses = append(template.IPAddresses, address)
+		} else {
+			template.DNSNames = append(template.DNSNames, name)
+		}
+	}
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)

@@ -20,13 +20,16 @@ $(BIN)/etcd: $(TOOLS)/etcd/go.mod
 KUBERNETES_LDFLAGS = $(addprefix -X k8s.io/component-base/version.,gitVersion=$(call version_of,kubernetes,k8s.io/kubernetes) gitMajor=1 \
 	gitMinor=$(word 2,$(subst ., ,$(call version_of,kubernetes,k8s.io/kubernetes))))
 
-# One program is the control plane and kubectl, which examples run that install
-# Koldun's packages. It is linked once.
-$(BIN)/kubernetes: $(TOOLS)/kubernetes/go.mod $(TOOLS)/kubernetes/main.go
+# One program is the control plane, what runs on a node, and kubectl. It is linked once.
+$(BIN)/kubernetes: $(TOOLS)/kubernetes/go.mod $(wildcard $(TOOLS)/kubernetes/*.go)
 	$(call build_tool,kubernetes,.,$(KUBERNETES_LDFLAGS))
 
-$(BIN)/kube-apiserver $(BIN)/kube-controller-manager $(BIN)/kubectl: $(BIN)/kubernetes
+$(addprefix $(BIN)/,kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kube-network-policies kubectl): $(BIN)/kubernetes
 	ln -sf kubernetes $@
+
+# Answers names of a cluster. k8s.io/* is that of $(BIN)/kubernetes.
+$(BIN)/coredns: $(TOOLS)/coredns/go.mod $(TOOLS)/coredns/main.go
+	$(call build_tool,coredns,.)
 
 # The RBAC manager has no flag for the address of its metrics, and would take
 # port 8080 of all addresses. What the Helm chart and the image add to the

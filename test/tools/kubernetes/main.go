@@ -1,9 +1,11 @@
-// Program kubernetes is kube-apiserver, kube-controller-manager or kubectl, by
-// the name under which it is started. The three share most of their code: one
-// program is linked once, and its pages are in memory once.
+// Program kubernetes is kube-apiserver, kube-controller-manager, kube-scheduler,
+// kubelet, kube-proxy, kube-network-policies or kubectl, by the name under which it is
+// started. They share most of their code: one program is linked once, and its pages are
+// in memory once.
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +20,9 @@ import (
 	"k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllers "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
 
 func main() {
@@ -26,10 +31,18 @@ func main() {
 		os.Exit(cli.Run(apiserver.NewAPIServerCommand()))
 	case "kube-controller-manager":
 		os.Exit(cli.Run(controllers.NewControllerManagerCommand()))
+	case "kube-scheduler":
+		os.Exit(cli.Run(scheduler.NewSchedulerCommand()))
+	case "kubelet":
+		os.Exit(cli.Run(kubelet.NewKubeletCommand(context.Background())))
+	case "kube-proxy":
+		os.Exit(cli.Run(proxy.NewProxyCommand()))
+	case "kube-network-policies":
+		os.Exit(cli.Run(networkPolicies()))
 	case "kubectl":
 		run(kubectl.NewDefaultKubectlCommand())
 	default:
-		fmt.Fprintf(os.Stderr, "cannot run as %q: link it to kube-apiserver, kube-controller-manager or kubectl\n", name)
+		fmt.Fprintf(os.Stderr, "cannot run as %q: link it to one of the programs of Kubernetes\n", name)
 		os.Exit(2)
 	}
 }

@@ -1,0 +1,202 @@
+package node_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+const (
+	question = "What is Koldun?"
+	answer   = "Koldun turns a short YAML claim into a running, OpenAI-compatible language model service on distributed-llama."
+)
+
+// TestEmbedded tests the quickstart: one claim, and a streamed answer through the Service.
+func TestEmbedded(t *testing.T) {
+	koldun(t).serves(t, "quickstart/dllama.yaml", "koldun-tiny")
+}
+
+// TestRing tests that a root and three workers of distributed-llama answer.
+func TestRing(t *testing.T) {
+	koldun(t).serves(t, "quickstart/ring.yaml", "koldun-ring")
+}
+
+// serves applies an example with one Dllama, waits for an answer, and deletes it.
+func (w *world) serves(t *testing.T, example, name string) {
+	t.Helper()
+	began := time.Now()
+	claim := filepath.Join(repository, "examples", example)
+	tell("kubectl apply -f examples/%s", example)
+	w.kubectl(t, "apply", "-f", claim)
+	w.ready(t, "default", name)
+	tell("%s is served after %s", name, time.Since(began).Round(time.Second))
+	url := w.serviceURL(t, "default", name+"-gateway")
+	first, text, err := ask(t.Context(), url, "default/"+name, "")
+	if err != nil || text != answer {
+		t.Fatalf("the answer is %q: %v", text, err)
+	}
+	tell("%s answers, first token after %s: %s", name, first.Round(time.Millisecond), text)
+	for _, line := range strings.Split(strings.TrimSpace(w.kubectl(t, "get", "dllamas,models,pods", "--show-kind")), "\n") {
+		tell("  %s", line)
+	}
+	w.deleted(t, claim)
+}
+
+// ready waits until a Dllama is served.
+func (w *world) ready(t *testing.T, namespace, name string) {
+	t.Helper()
+	w.holds(t, namespace, "dllama/"+name, "Serving")
+	w.holds(t, namespace, "dllama/"+name, "Ready")
+}
+
+// holds waits until a condition of an object is true. A failed test prints the object and its
+// pods.
+func (w *world) holds(t *testing.T, namespace, object, condition string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	err := cluster.Poll(ctx, func(ctx context.Context) error {
+		_, err := w.program(ctx, "kubectl", "wait", "--namespace", namespace, "--timeout=5s", "--for=condition="+condition, object)
+		return err
+	})
+	if err == nil {
+		return
+	}
+	t.Error(err)
+	for _, args := range [][]string{{"describe", object}, {"get", "pods", "--output=wide"}, {"describe", "pods"}} {
+		out, err := w.program(context.WithoutCancel(ctx), "kubectl", append(args, "--namespace", namespace)...)
+		t.Log(out, err)
+	}
+	t.FailNow()
+}
+
+// deleted deletes what a file describes, and waits until nothing of Koldun is left in the
+// namespace default.
+func (w *world) deleted(t *testing.T, file string) {
+	t.Helper()
+	began := time.Now()
+	w.kubectl(t, "delete", "-f", file, "--wait=false")
+	cluster.Eventually(t, "nothing to be left", func(ctx context.Context) error {
+		left, err := w.program(ctx, "kubectl", "get", "koldun,pods,statefulsets,deployments,jobs,services,networkpolicies,configmaps,secrets", "--namespace", "default", "--output=name")
+		if err != nil {
+			return err
+		}
+		for _, name := range strings.Fields(left) {
+			if name != "service/kubernetes" && name != "configmap/kube-root-ca.crt" && !strings.HasPrefix(name, "clusterproviderconfig.") {
+				return fmt.Errorf("%s is left", name)
+			}
+		}
+		return nil
+	})
+	tell("nothing is left after %s", time.Since(began).Round(time.Second))
+}
+
+// serviceURL returns the URL of the API of a gateway's Service.
+func (w *world) serviceURL(t *testing.T, namespace, service string) string {
+	t.Helper()
+	if w.node == nil {
+		return w.forward(t, namespace, service)
+	}
+	out := w.kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.clusterIP}:{.spec.ports[0].port}")
+	return "http://" + out + "/v1"
+}
+
+// ask sends a streaming request, and returns the time until the first text, and the text.
+func ask(ctx context.Context, url, model, token string) (first time.Duration, text string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	body := fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":%q}]}`, model, question)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	began := time.Now()
+	rsp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = rsp.Body.Close() }()
+	if rsp.StatusCode != http.StatusOK {
+		raw, _ := io.ReadAll(rsp.Body)
+		return 0, "", fmt.Errorf("the status is %s: %s", rsp.Status, raw)
+	}
+	for lines := bufio.NewScanner(rsp.Body); lines.Scan(); {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		if data == openai.Done {
+			return first, text, nil
+		}
+		var chunk struct {
+			Choices []struct{ Delta struct{ Content string } }
+			Error   *struct{ Message string }
+		}
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			return first, text, err
+		}
+		if chunk.Error != nil {
+			return first, text, fmt.Errorf("the answer ends with an error: %s", chunk.Error.Message)
+		}
+		for _, c := range chunk.Choices {
+			if text == "" && c.Delta.Content != "" {
+				first = time.Since(began)
+			}
+			text += c.Delta.Content
+		}
+	}
+	return first, text, fmt.Errorf("the connection broke after %q", text)
+}
+
+// forward forwards a port of this machine to a Service until the test ends, and returns the
+// URL of its API.
+func (w *world) forward(t *testing.T, namespace, service string) string {
+	t.Helper()
+	port, err := cluster.Ports(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := w.kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.ports[0].port}")
+	p, err := w.Run("port-forward-"+service, filepath.Join(mustAbs(t, repository), "bin", "kubectl"), []string{"KUBECONFIG=" + w.Kubeconfig()},
+		"port-forward", "--namespace", namespace, "service/"+service, fmt.Sprintf("%d:%s", port[0], target))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	url := fmt.Sprintf("http://127.0.0.1:%d/v1", port[0])
+	cluster.Eventually(t, "the port to be forwarded", func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/models", nil)
+		if err != nil {
+			return err
+		}
+		rsp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		return rsp.Body.Close()
+	})
+	return url
+}
+
+func mustAbs(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
