@@ -2,13 +2,18 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
+	"github.com/gorizond/koldun/internal/engine/distributedllama"
 	"github.com/gorizond/koldun/test/cluster/platform"
 	"github.com/gorizond/koldun/test/node/kubernetes"
 )
@@ -30,24 +35,11 @@ func (w *world) pushImages(ctx context.Context) error {
 			return err
 		}
 	}
-	bin := filepath.Join(repository, "bin")
-	hub, err := platform.Build(ctx, repository, "test/node/hub")
+	images, err := others(ctx)
 	if err != nil {
 		return err
 	}
-	for ref, i := range map[string]struct {
-		files   map[string]string
-		command []string
-	}{
-		"gorizond/distributed-llama:v0.16.4": {files: map[string]string{"/": filepath.Join(repository, "_output", "distributed-llama")}},
-		"crossplane/crossplane:v2.4.0": {
-			files:   map[string]string{"/crossplane": filepath.Join(bin, "crossplane"), "/crds": filepath.Join(bin, "crossplane.d", "crds"), "/webhookconfigurations": filepath.Join(bin, "crossplane.d", "webhookconfigurations")},
-			command: []string{"/crossplane"},
-		},
-		"library/nats:2.15.2":      {files: map[string]string{"/nats-server": filepath.Join(bin, "nats-server")}, command: []string{"/nats-server"}},
-		"versity/versitygw:v1.8.0": {files: map[string]string{"/usr/local/bin/versitygw": filepath.Join(bin, "versitygw")}, command: []string{"/usr/local/bin/versitygw"}},
-		"hub:v1":                   {files: map[string]string{"/hub": hub, "/models": filepath.Join(repository, "examples", "models")}, command: []string{"/hub"}},
-	} {
+	for ref, i := range images {
 		image, err := kubernetes.Image(i.files)
 		if err != nil {
 			return err
@@ -60,6 +52,71 @@ func (w *world) pushImages(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// A program is what an image consists of.
+type program struct {
+	files   map[string]string // files and folders of this machine, by their paths in the image
+	command []string
+}
+
+// others returns the images that are not Koldun's, under the names that manifests and the
+// chart give them.
+func others(ctx context.Context) (map[string]program, error) {
+	bin := filepath.Join(repository, "bin")
+	hub, err := platform.Build(ctx, repository, "test/node/hub")
+	if err != nil {
+		return nil, err
+	}
+	nats, err := imageIn("package/nats/servers.yaml")
+	if err != nil {
+		return nil, err
+	}
+	s3, err := imageIn("package/s3/server.yaml")
+	if err != nil {
+		return nil, err
+	}
+	module, err := os.ReadFile(filepath.Join(repository, "test", "tools", "crossplane", "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	version := regexp.MustCompile(`crossplane/crossplane/v2 (\S+)`).FindSubmatch(module)
+	if version == nil {
+		return nil, errors.New("cannot find the version of Crossplane in its module")
+	}
+	crossplane := filepath.Join(bin, "crossplane.d")
+	return map[string]program{
+		path(distributedllama.Image): {files: map[string]string{"/": filepath.Join(repository, "_output", "distributed-llama")}},
+		"crossplane/crossplane:" + string(version[1]): {
+			files: map[string]string{
+				"/crossplane": filepath.Join(bin, "crossplane"), "/crds": filepath.Join(crossplane, "crds"),
+				"/webhookconfigurations": filepath.Join(crossplane, "webhookconfigurations"),
+			},
+			command: []string{"/crossplane"},
+		},
+		nats:     {files: map[string]string{"/nats-server": filepath.Join(bin, "nats-server")}, command: []string{"/nats-server"}},
+		s3:       {files: map[string]string{"/usr/local/bin/versitygw": filepath.Join(bin, "versitygw")}, command: []string{"/usr/local/bin/versitygw"}},
+		"hub:v1": {files: map[string]string{"/hub": hub, "/models": filepath.Join(repository, "examples", "models")}, command: []string{"/hub"}},
+	}, nil
+}
+
+// imageIn returns the name of the image in a manifest, without its host.
+func imageIn(manifest string) (string, error) {
+	raw, err := os.ReadFile(filepath.Join(repository, manifest))
+	if err != nil {
+		return "", err
+	}
+	found := regexp.MustCompile(`(?m)^ +image: (\S+)$`).FindSubmatch(raw)
+	if found == nil {
+		return "", fmt.Errorf("cannot find an image in %q", manifest)
+	}
+	return path(string(found[1])), nil
+}
+
+// path returns the name of an image without its host.
+func path(image string) string {
+	_, path, _ := strings.Cut(image, "/")
+	return path
 }
 
 // pushLayout pushes the only image or list of images of an image layout.
