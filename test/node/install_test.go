@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -55,8 +56,8 @@ func (w *world) installKoldun(t *testing.T) error {
 	if err != nil {
 		return err
 	}
-	tell("helm install koldun ...")
-	if _, err := helm.Run(ctx, "install", chart, "--create-namespace", "--values", "testdata/values.yaml"); err != nil {
+	tell("helm install koldun, flavour %s ...", flavour())
+	if _, err := helm.Run(ctx, "install", chart, "--create-namespace", "--values", "testdata/values.yaml", "--set", "flavour="+flavour()); err != nil {
 		return err
 	}
 	tell("Waiting until Koldun is ready ...")
@@ -68,3 +69,6 @@ func (w *world) installKoldun(t *testing.T) error {
 	tell("Koldun is ready")
 	return nil
 }
+
+// flavour returns the flavour of Koldun's Configuration.
+func flavour() string { return cmp.Or(os.Getenv(flavourEnv), "namespaced") }

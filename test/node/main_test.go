@@ -17,6 +17,7 @@ const (
 	enableEnv   = "KOLDUN_E2E"
 	clusterEnv  = "CLUSTER"  // "current" for that of the kubeconfig
 	registryEnv = "REGISTRY" // from which a current cluster pulls images
+	flavourEnv  = "FLAVOUR"  // "claims" for claims
 	holdEnv     = "HOLD"     // keeps the cluster after the tests until Ctrl-C
 )
 

@@ -49,6 +49,7 @@ func (w *world) serves(t *testing.T, example, name string) {
 	for _, line := range strings.Split(strings.TrimSpace(w.kubectl(t, "get", "dllamas,models,pods", "--show-kind")), "\n") {
 		tell("  %s", line)
 	}
+	w.tellUsage(t)
 	w.deleted(t, claim)
 }
 
