@@ -1,18 +1,14 @@
 package node_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -110,57 +106,6 @@ func (w *world) serviceURL(t *testing.T, namespace, service string) string {
 	}
 	out := w.kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.clusterIP}:{.spec.ports[0].port}")
 	return "http://" + out + "/v1"
-}
-
-// ask sends a streaming request, and returns the time until the first text, and the text.
-func ask(ctx context.Context, url, model, token string) (first time.Duration, text string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	body := fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":%q}]}`, model, question)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(body))
-	if err != nil {
-		return 0, "", err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	began := time.Now()
-	rsp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, "", err
-	}
-	defer func() { _ = rsp.Body.Close() }()
-	if rsp.StatusCode != http.StatusOK {
-		raw, _ := io.ReadAll(rsp.Body)
-		return 0, "", fmt.Errorf("the status is %s: %s", rsp.Status, raw)
-	}
-	for lines := bufio.NewScanner(rsp.Body); lines.Scan(); {
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok {
-			continue
-		}
-		if data == openai.Done {
-			return first, text, nil
-		}
-		var chunk struct {
-			Choices []struct{ Delta struct{ Content string } }
-			Error   *struct{ Message string }
-		}
-		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
-			return first, text, err
-		}
-		if chunk.Error != nil {
-			return first, text, fmt.Errorf("the answer ends with an error: %s", chunk.Error.Message)
-		}
-		for _, c := range chunk.Choices {
-			if text == "" && c.Delta.Content != "" {
-				first = time.Since(began)
-			}
-			text += c.Delta.Content
-		}
-	}
-	return first, text, fmt.Errorf("the connection broke after %q", text)
 }
 
 // forward forwards a port of this machine to a Service until the test ends, and returns the
