@@ -23,7 +23,7 @@ const version = "v0.0.0"
 
 // pushImages pushes the images of Koldun as make package builds them, and those of others,
 // which are made of programs from source: distributed-llama, Crossplane, NATS, an S3 server,
-// and a hub with the models of this repository.
+// a hub with the models of this repository, and a probe of networks.
 func (w *world) pushImages(ctx context.Context) error {
 	layouts := filepath.Join(repository, "_output", "packages", "oci")
 	for _, name := range []string{"koldun", "koldun-function", "koldun-provider", "koldun-configuration", "koldun-configuration-claims"} {
@@ -68,6 +68,10 @@ func others(ctx context.Context) (map[string]program, error) {
 	if err != nil {
 		return nil, err
 	}
+	probe, err := platform.Build(ctx, repository, "test/node/probe")
+	if err != nil {
+		return nil, err
+	}
 	nats, err := imageIn("package/nats/servers.yaml")
 	if err != nil {
 		return nil, err
@@ -94,9 +98,10 @@ func others(ctx context.Context) (map[string]program, error) {
 			},
 			command: []string{"/crossplane"},
 		},
-		nats:     {files: map[string]string{"/nats-server": filepath.Join(bin, "nats-server")}, command: []string{"/nats-server"}},
-		s3:       {files: map[string]string{"/usr/local/bin/versitygw": filepath.Join(bin, "versitygw")}, command: []string{"/usr/local/bin/versitygw"}},
-		"hub:v1": {files: map[string]string{"/hub": hub, "/models": filepath.Join(repository, "examples", "models")}, command: []string{"/hub"}},
+		nats:       {files: map[string]string{"/nats-server": filepath.Join(bin, "nats-server")}, command: []string{"/nats-server"}},
+		s3:         {files: map[string]string{"/usr/local/bin/versitygw": filepath.Join(bin, "versitygw")}, command: []string{"/usr/local/bin/versitygw"}},
+		"hub:v1":   {files: map[string]string{"/hub": hub, "/models": filepath.Join(repository, "examples", "models")}, command: []string{"/hub"}},
+		"probe:v1": {files: map[string]string{"/probe": probe}, command: []string{"/probe"}},
 	}, nil
 }
 
