@@ -110,8 +110,8 @@ func (a Account) user(key signer, role Role, tags map[Tag]string, lives time.Dur
 	}
 	return newUser(key, a.Roles[role], a.ID, string(role), func(c *jwt.UserClaims) {
 		c.UserPermissionLimits = jwt.UserPermissionLimits{} // those of the scope hold
-		for tag, value := range tags {
-			c.Tags.Add(string(tag) + ":" + value)
+		for _, tag := range role.Tags() {                   // in the same order each time
+			c.Tags.Add(string(tag) + ":" + tags[tag])
 		}
 		if lives > 0 {
 			c.Expires = time.Now().Add(lives).Unix()

@@ -132,7 +132,11 @@ func (s *simulation) observe(o *unstructured.Unstructured) simulate.Observation 
 	out := simulate.Observation{Connection: map[string]string{"NATS_URL": "nats://nats:4222", "AWS_ENDPOINT_URL_S3": "http://s3:9000"}}
 	switch o.GetKind() {
 	case "HubRevision":
-		out.AtProvider = map[string]any{"commit": strings.Repeat("0", 40)}
+		out.AtProvider = map[string]any{"commit": strings.Repeat("0", 40), "ports": []int32{443}}
+	case "Bucket":
+		out.AtProvider = map[string]any{"ports": []int32{443}}
+	case "KeyValue", "Queue":
+		out.AtProvider = map[string]any{"ports": []int32{4222}}
 	case "ModelArtifact":
 		url, _, _ := unstructured.NestedString(o.Object, "spec", "forProvider", "url")
 		out.AtProvider, out.Unready = s.made[url], "there is no manifest yet"

@@ -34,7 +34,7 @@ func main() {
 	if err := run(ctx, split(*listen), split(*open), split(*closed)); err != nil {
 		_ = os.WriteFile("/dev/termination-log", []byte(err.Error()), 0o600)
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1) //nolint:gocritic // the process ends
+		os.Exit(1)
 	}
 }
 
