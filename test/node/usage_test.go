@@ -28,6 +28,9 @@ func (w *world) tellUsage(t *testing.T) {
 		}
 		slices.SortFunc(summary.Pods, func(a, b podUsage) int { return strings.Compare(a.PodRef.Namespace, b.PodRef.Namespace) })
 		for _, p := range summary.Pods {
+			if p.Memory.WorkingSetBytes == 0 {
+				continue // younger than the kubelet's last look
+			}
 			tell("  %4d MiB %4d mCPU  %s/%s", p.Memory.WorkingSetBytes>>20, p.CPU.UsageNanoCores/1e6, p.PodRef.Namespace, p.PodRef.Name)
 		}
 	}
