@@ -34,7 +34,7 @@ spec:
 func (p *suite) download(t *testing.T) {
 	ns := p.Namespace(t)
 	first := p.downloaded(t, ns, "", false)
-	p.spentAtMost(t, ns+"/", map[string]float64{"modeldownloads": 60})
+	p.keepsBudget(t, ns+"/", "modeldownloads")
 	p.waitForBudget(t, ns+"/shared", rested) // users reload some time after a download
 	again := p.downloaded(t, ns, first, true)
 	p.waitForBudget(t, ns+"/shared", rested)

@@ -72,7 +72,7 @@ func (p *suite) orchestra(t *testing.T) {
 		t.Fatalf("the stack has no URL: %v", o.Object["status"])
 	}
 	cluster.Eventually(t, "an answer", func(ctx context.Context) error { return ask(ctx, s.node.HTTP(), s.url, nil) })
-	p.spentAtMost(t, "stack", map[string]float64{"modelorchestras": 60})
+	p.keepsBudget(t, "stack", "modelorchestras")
 	if err := p.Delete(t.Context(), s.ns, stack); err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (p *suite) scaleTo(t *testing.T, name string, powers ...int) {
 	if root, _, _ := unstructured.NestedInt64(planned.Object, "status", "rootMemoryBytes"); root == 0 {
 		t.Errorf("the root has no memory plan, though the header of the files is known: %v", planned.Object["status"])
 	}
-	p.spentAtMost(t, "big", map[string]float64{"models": 80})
+	p.keepsBudget(t, "big", "models")
 	if err := p.Delete(ctx, ns, dllama(0), inVolume); err != nil {
 		t.Fatal(err)
 	}

@@ -160,9 +160,7 @@ func (s *serving) coldStarts(t *testing.T) {
 		s.timeline.end()
 		cluster.Eventually(t, "the pool to go", s.pool(0))
 	}
-	if n == 1 {
-		s.spentAtMost(t, "koldun-tiny-", map[string]float64{"sessions": 60, "dllamas": 60})
-	}
+	s.keepsBudget(t, "koldun-tiny-", "sessions", "dllamas")
 	t.Logf("\n%s", s.timeline.table())
 	s.stayedClosed(t, before)
 	s.end(t)

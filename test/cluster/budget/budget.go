@@ -159,17 +159,18 @@ func (c *Counter) Left(text string) float64 {
 	return least
 }
 
-// Spent returns the largest number of events that a composite of the resource has taken
-// whose name contains the text; 0 if there is none.
-func (c *Counter) Spent(resource, text string) (spent float64) {
+// LowestOf returns the lowest budget ever left to a composite of the resource whose name
+// contains the text. found is false if none has taken an event.
+func (c *Counter) LowestOf(resource, text string) (left float64, found bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	left = Burst
 	for composite, a := range c.accounts {
 		if kind, name, _ := strings.Cut(composite, " "); kind == resource && strings.Contains(name, text) {
-			spent = max(spent, a.spent)
+			left, found = min(left, a.lowest), true
 		}
 	}
-	return spent
+	return left, found
 }
 
 // Report returns a line for each composite whose name contains the text.
