@@ -94,7 +94,7 @@ e2e-argocd: $(BIN)/argocd cluster-binaries ## Run Argo CD on a control plane wit
 
 # Programs that a node runs, besides those of Debian: apt-get install containerd runc
 # containernetworking-plugins iptables. The programs of pods are in images.
-NODE_TOOLS = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kube-scheduler kubelet kube-proxy kube-network-policies kubectl coredns helm nats-server versitygw tofu)
+NODE_TOOLS = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kube-scheduler kubelet kube-proxy kube-network-policies kubectl coredns helm nats-server versitygw)
 # The node has a network and mounts of its own. Whatever it started ends with it.
 NAMESPACE  = unshare --net --mount --pid --fork --kill-child --mount-proc
 # $(call E2E,FLAVOUR,PATTERN)

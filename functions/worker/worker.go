@@ -126,9 +126,9 @@ func (p *workerPlan) build() workload.Pod {
 	return out.Pod()
 }
 
-// protect opens the engines' port to the root that is named, to the workers of the
-// namespace, of which the root may have several Workers, and to networks outside the cluster only, and keeps a drain of nodes
-// from evicting several workers at a time.
+// protect opens the engines' port to the named root, to the workers of the namespace, as a
+// root may have several Workers, and to networks outside the cluster, and keeps a drain of
+// nodes from evicting several workers at a time.
 func (p *workerPlan) protect() (compose.Next, error) {
 	door := workload.Door{Port: engine.EngineNumber}
 	root := workload.Pods(nil)

@@ -128,12 +128,12 @@ func (a *ArgoCD) annotate(ctx context.Context, name, key, value string) error {
 	if err != nil {
 		return err
 	}
-	return a.Client.Patch(ctx, o, client.RawPatch("application/merge-patch+json", patch))
+	return a.Client().Patch(ctx, o, client.RawPatch("application/merge-patch+json", patch))
 }
 
 func (a *ArgoCD) get(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error) {
 	o := object(apiVersion, kind, namespace, name)
-	return o, a.Client.Get(ctx, client.ObjectKeyFromObject(o), o)
+	return o, a.Client().Get(ctx, client.ObjectKeyFromObject(o), o)
 }
 
 func object(apiVersion, kind, namespace, name string) *unstructured.Unstructured {

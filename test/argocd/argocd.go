@@ -9,13 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/test/cluster"
 )
@@ -24,92 +21,53 @@ import (
 // idle machine.
 const startWithin = 3 * time.Minute
 
-// logLines is the number of lines of each program that a failed test prints.
-const logLines = 60
-
 // errMissing is the error for a program that this machine lacks.
 var errMissing = errors.New("the program is missing") //nolint:gochecknoglobals // a sentinel
 
-// Options configures Argo CD.
-type Options struct {
-	Root       string // the repository, whose bin/ has the programs
-	Kubeconfig string // of an administrator of the cluster
-	Dir        string // for data and logs; it exists
-}
-
-// An ArgoCD is a running Argo CD.
+// An ArgoCD is an Argo CD that runs until its cluster stops.
 type ArgoCD struct {
-	Client client.Client // of the administrator
+	*cluster.Cluster
 
-	root, dir string
-	processes []*cluster.Process
+	root string // the repository, whose bin/ has the programs
+	dir  string // for data
 }
 
-// Start installs Argo CD into the namespace "argocd" of a cluster and runs it, until Stop.
-func Start(ctx context.Context, o Options) (*ArgoCD, error) {
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
-	defer cancel()
-	a := &ArgoCD{root: o.Root, dir: o.Dir}
-	var err error
-	if a.Client, err = newClient(o.Kubeconfig); err != nil {
-		return nil, err
-	}
-	if err := a.install(ctx); err != nil {
-		return nil, fmt.Errorf("cannot install Argo CD: %w", err)
-	}
-	if err := a.run(ctx, o.Kubeconfig); err != nil {
-		a.Stop()
-		return nil, fmt.Errorf("cannot start Argo CD: %w\n%s", err, a.Logs())
-	}
-	return a, nil
-}
-
-// StartTest starts Argo CD for a test, which prints the logs if it fails. It skips the test
-// if programs are missing, or fails it if clusters are required.
-func StartTest(t testing.TB, o Options) *ArgoCD {
+// Start installs Argo CD into the namespace "argocd" of a cluster and runs it. What it
+// installs stays in the cluster. A test is skipped if programs are missing, or fails if
+// clusters are required.
+func Start(t testing.TB, c *cluster.Cluster) *ArgoCD {
 	t.Helper()
-	a, err := Start(t.Context(), o)
+	root, err := cluster.Repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &ArgoCD{Cluster: c, root: root, dir: t.TempDir()}
+	err = a.start(t.Context())
 	if errors.Is(err, errMissing) {
 		cluster.Missing(t, "Argo CD", "make bin/argocd; apt-get install git redis-server")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		a.Stop()
-		if t.Failed() {
-			t.Log(a.Logs())
-		}
-	})
 	return a
 }
 
-// Stop stops Argo CD. What it has installed stays in the cluster.
-func (a *ArgoCD) Stop() {
-	for _, p := range slices.Backward(a.processes) {
-		p.Stop()
+func (a *ArgoCD) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	if err := a.install(ctx); err != nil {
+		return fmt.Errorf("cannot install Argo CD: %w", err)
 	}
-}
-
-// Logs returns the last lines of the programs' logs.
-func (a *ArgoCD) Logs() string {
-	files, _ := filepath.Glob(filepath.Join(a.dir, "*.log")) // the pattern is valid
-	var b strings.Builder
-	for _, path := range files {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-		fmt.Fprintf(&b, "== %s\n%s\n", filepath.Base(path), strings.Join(lines[max(0, len(lines)-logLines):], "\n"))
+	if err := a.run(ctx); err != nil {
+		return fmt.Errorf("cannot start Argo CD: %w", err)
 	}
-	return b.String()
+	return nil
 }
 
 // run runs the programs, and returns when all are ready.
-func (a *ArgoCD) run(ctx context.Context, kubeconfig string) error {
+func (a *ArgoCD) run(ctx context.Context) error {
 	programs := filepath.Join(a.root, "bin", "argocd.d", "bin")
-	env, err := a.env(programs, kubeconfig)
+	env, err := a.env(programs)
 	if err != nil {
 		return err
 	}
@@ -133,19 +91,22 @@ func (a *ArgoCD) run(ctx context.Context, kubeconfig string) error {
 		"--persist-resource-health"); err != nil {
 		return err
 	}
-	for _, url := range []string{"http://" + loopback(free[2]) + "/metrics", "http://" + loopback(free[3]) + "/healthz"} {
-		if err := a.await(ctx, url); err != nil {
+	for name, url := range map[string]string{
+		"argocd-repo-server":            "http://" + loopback(free[2]) + "/metrics",
+		"argocd-application-controller": "http://" + loopback(free[3]) + "/healthz",
+	} {
+		if err := a.Await(ctx, name, check(url)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// env returns the variables of the programs. They keep their data in the folder of a.
-func (a *ArgoCD) env(programs, kubeconfig string) ([]string, error) {
-	env := append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"), "KUBECONFIG="+kubeconfig,
+// env returns the variables that the programs add to those of this process. They keep their data in the folder of a.
+func (a *ArgoCD) env(programs string) ([]string, error) {
+	env := []string{"PATH=" + programs + string(os.PathListSeparator) + os.Getenv("PATH"), "KUBECONFIG=" + a.Kubeconfig(),
 		"ARGOCD_FAKE_IN_CLUSTER=true", // https://kubernetes.default.svc is the cluster of KUBECONFIG
-		"ARGOCD_GPG_ENABLED=false")
+		"ARGOCD_GPG_ENABLED=false"}
 	for _, name := range []string{"ARGOCD_TLS_DATA_PATH", "ARGOCD_SSH_DATA_PATH", "ARGOCD_GNUPGHOME", "ARGOCD_GPG_DATA_PATH", "ARGOCD_PLUGINSOCKFILEPATH", "TMPDIR"} {
 		folder := filepath.Join(a.dir, strings.ToLower(name))
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -166,21 +127,13 @@ func (a *ArgoCD) program(env []string, name, file string, args ...string) error 
 	if err != nil {
 		return fmt.Errorf("%w: %w", errMissing, err)
 	}
-	p := cluster.NewProcess(name, path, filepath.Join(a.dir, name+".log"), env, args...)
-	a.processes = append(a.processes, p)
-	return p.Start()
+	_, err = a.Run(name, path, env, args...)
+	return err
 }
 
-// await waits until a URL answers, as long as all programs run.
-func (a *ArgoCD) await(ctx context.Context, url string) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	return cluster.Poll(ctx, func(ctx context.Context) error {
-		for _, p := range a.processes {
-			if err := p.Err(); err != nil {
-				cancel(err)
-			}
-		}
+// check returns a check that a URL answers.
+func check(url string) func(context.Context) error {
+	return func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return err
@@ -194,7 +147,7 @@ func (a *ArgoCD) await(ctx context.Context, url string) error {
 			return fmt.Errorf("%s answers %s", url, rsp.Status)
 		}
 		return nil
-	})
+	}
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -49,8 +49,7 @@ func TestArgoCD(t *testing.T) {
 		t.Fatal(err)
 	}
 	argocd.Story(t, argocd.Setup{
-		Options: argocd.Options{Root: root, Kubeconfig: c.Kubeconfig(), Dir: t.TempDir()},
-		Install: string(install), Services: s, HTTP: p.Node.HTTP(),
+		Cluster: c, Install: string(install), Services: s, HTTP: p.Node.HTTP(),
 	})
 }
 

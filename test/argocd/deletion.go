@@ -8,7 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -19,7 +18,7 @@ func (s *story) deletes() {
 	app, err := s.Application(ctx, appName)
 	s.must(err)
 	began := time.Now()
-	s.must(s.Client.Delete(ctx, object("argoproj.io/v1alpha1", "Application", Namespace, appName)))
+	s.must(s.Client().Delete(ctx, object("argoproj.io/v1alpha1", "Application", Namespace, appName)))
 	s.tell("The Application is deleted.")
 	s.gone(object("argoproj.io/v1alpha1", "Application", Namespace, appName))
 	s.tell("It is gone after %s.", since(began))
@@ -32,11 +31,7 @@ func (s *story) deletes() {
 
 // objects returns the objects of the namespace as "KIND NAME", except events.
 func (s *story) objects(ctx context.Context) (map[string]bool, error) {
-	cfg, err := clientcmd.BuildConfigFromFlags("", s.setup.Kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	d, err := discovery.NewDiscoveryClientForConfig(cfg)
+	d, err := discovery.NewDiscoveryClientForConfig(s.Config())
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +47,7 @@ func (s *story) objects(ctx context.Context) (map[string]bool, error) {
 			}
 			list := &metav1.PartialObjectMetadataList{}
 			list.APIVersion, list.Kind = group.GroupVersion, r.Kind+"List"
-			if err := s.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			if err := s.Client().List(ctx, list, client.InNamespace(namespace)); err != nil {
 				return nil, err
 			}
 			for _, o := range list.Items {

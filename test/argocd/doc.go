@@ -1,6 +1,5 @@
 // Package argocd runs Argo CD for tests: its application controller, its repo server and a
-// Redis, as ordinary processes of this machine, on any cluster for which there is a
-// kubeconfig of an administrator. Argo CD then syncs folders of this machine, see
+// Redis, as ordinary processes of this machine. Argo CD then syncs folders of this machine, see
 // [Repository], and assesses Koldun's kinds by the scripts of package/argocd.
 //
 // [Story] is the test of examples/argocd, from the first sync to the deletion of the

@@ -5,21 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/gorizond/koldun/test/cluster"
 )
 
 // Namespace is the namespace of Argo CD and its Applications.
 const Namespace = "argocd"
-
-// fieldManager is the field manager of what this package applies.
-const fieldManager = "koldun-argocd-test"
 
 // projects holds what Argo CD's API server writes when it starts: without a key the
 // application controller does not take changes of argocd-cm.
@@ -38,24 +27,10 @@ spec:
   clusterResourceWhitelist: [{group: '*', kind: '*'}]
 `
 
-func newClient(kubeconfig string) (client.Client, error) {
-	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read kubeconfig: %w", err)
-	}
-	cfg.QPS = -1 // no client-side limit
-	cfg.WarningHandler = rest.NoWarnings{}
-	c, err := client.New(cfg, client.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("cannot make client: %w", err)
-	}
-	return c, nil
-}
-
 // install applies Argo CD's CRDs and settings, and then Koldun's health scripts, as
 // package/argocd/README.md says.
 func (a *ArgoCD) install(ctx context.Context) error {
-	if err := a.Apply(ctx, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+Namespace+"}}"); err != nil {
+	if err := a.ApplyIn(ctx, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+Namespace+"}}"); err != nil {
 		return err
 	}
 	var files []string
@@ -74,41 +49,9 @@ func (a *ArgoCD) install(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("cannot read manifest: %w", err)
 		}
-		if err := a.Apply(ctx, Namespace, string(raw)); err != nil {
+		if err := a.ApplyIn(ctx, Namespace, string(raw)); err != nil {
 			return fmt.Errorf("%s: %w", filepath.Base(path), err)
 		}
 	}
-	return a.Apply(ctx, Namespace, projects)
-}
-
-// Apply applies YAML documents, those without a namespace in the given one. It waits until
-// the API server serves their kinds.
-func (a *ArgoCD) Apply(ctx context.Context, namespace string, documents ...string) error {
-	objects, err := cluster.Decode(documents...)
-	if err != nil {
-		return err
-	}
-	for _, o := range objects {
-		if err := a.apply(ctx, namespace, o); err != nil {
-			return fmt.Errorf("cannot apply %s %q: %w", o.GetKind(), o.GetName(), err)
-		}
-	}
-	return nil
-}
-
-func (a *ArgoCD) apply(ctx context.Context, namespace string, o *unstructured.Unstructured) error {
-	err := cluster.Poll(ctx, func(context.Context) error {
-		m, err := a.Client.RESTMapper().RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
-		if err != nil {
-			return err
-		}
-		if m.Scope.Name() == meta.RESTScopeNameNamespace && o.GetNamespace() == "" {
-			o.SetNamespace(namespace)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner(fieldManager), client.ForceOwnership)
+	return a.ApplyIn(ctx, Namespace, projects)
 }

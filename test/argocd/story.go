@@ -20,7 +20,7 @@ import (
 
 // A Setup is a cluster with Crossplane for the Story.
 type Setup struct {
-	Options
+	Cluster *cluster.Cluster
 
 	// Install holds the manifests of Koldun's packages with their wave, such as
 	// argocd-install.yaml of a release, which the Application installs. It is empty if the
@@ -47,10 +47,11 @@ type story struct {
 	seen       map[string]string
 }
 
-// Story tests that Argo CD brings up the example, keeps it as its Git repository says
-// through drift, changes and mistakes, and removes it. The log tells what happens when.
+// Story tests that Argo CD brings up the example, reverts what was changed in the cluster,
+// applies new commits, refuses and reports mistakes, and removes the example. The log has
+// the time of each step.
 func Story(t *testing.T, setup Setup) {
-	s := &story{ArgoCD: StartTest(t, setup.Options), t: t, setup: setup, began: time.Now(), seen: map[string]string{}}
+	s := &story{ArgoCD: Start(t, setup.Cluster), t: t, setup: setup, began: time.Now(), seen: map[string]string{}}
 	s.tell("Argo CD runs.")
 	commit := s.prepare()
 	s.syncsByWaves(commit)
@@ -87,11 +88,11 @@ func (s *story) prepare() string {
 	s.must(s.example(r, adaptation{install: s.setup.Install, services: s.setup.Services}))
 	commit, err := r.Commit(ctx, "The example, adapted to this cluster")
 	s.must(err)
-	s.must(s.Apply(ctx, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+"}}"))
+	s.must(s.ApplyIn(ctx, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+"}}"))
 	if s.setup.Services.NATS.URL != "" {
 		manifests, err := secrets(s.setup.Services)
 		s.must(err)
-		s.must(s.Apply(ctx, namespace, manifests...))
+		s.must(s.ApplyIn(ctx, namespace, manifests...))
 	}
 	s.before, err = s.objects(ctx)
 	s.must(err)
@@ -100,7 +101,7 @@ func (s *story) prepare() string {
 	}
 	app, err := s.application(r)
 	s.must(err)
-	s.must(s.Apply(ctx, Namespace, app))
+	s.must(s.ApplyIn(ctx, Namespace, app))
 	s.tell("The Application is applied. Its repository has the example, adapted to this cluster.")
 	return commit
 }
@@ -175,7 +176,7 @@ func (s *story) replaced(apiVersion, kind, name string) {
 	s.t.Helper()
 	old, err := s.get(s.t.Context(), apiVersion, kind, namespace, name)
 	s.must(err)
-	s.must(s.Client.Delete(s.t.Context(), old))
+	s.must(s.Client().Delete(s.t.Context(), old))
 	began := time.Now()
 	cluster.Eventually(s.t, "a new "+kind, func(ctx context.Context) error {
 		o, err := s.get(ctx, apiVersion, kind, namespace, name)
@@ -184,7 +185,7 @@ func (s *story) replaced(apiVersion, kind, name string) {
 		}
 		return err
 	})
-	s.tell("Somebody deletes the %s %s: another one is there after %s.", kind, name, since(began))
+	s.tell("The %s %s was deleted: another one exists after %s.", kind, name, since(began))
 }
 
 // gone waits until an object does not exist.
@@ -192,7 +193,7 @@ func (s *story) gone(o client.Object) {
 	s.t.Helper()
 	kind := o.GetObjectKind().GroupVersionKind().Kind
 	cluster.Eventually(s.t, kind+" "+o.GetName()+" to be gone", func(ctx context.Context) error {
-		err := s.Client.Get(ctx, client.ObjectKeyFromObject(o), o)
+		err := s.Client().Get(ctx, client.ObjectKeyFromObject(o), o)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

@@ -58,7 +58,7 @@ func (s *story) waves(ctx context.Context, app *Application) (map[int]*wave, err
 	for _, r := range app.Status.Resources {
 		o := &unstructured.Unstructured{}
 		o.SetGroupVersionKind(schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind})
-		if err := s.Client.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, o); err != nil {
+		if err := s.Client().Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, o); err != nil {
 			return nil, err
 		}
 		number, err := strconv.Atoi(o.GetAnnotations()[waveAnnotation])
@@ -130,7 +130,7 @@ func orDefault(options string) string {
 	return options
 }
 
-// healsDrift tests that what people change in the cluster becomes as it was.
+// healsDrift tests that Argo CD reverts changes in the cluster.
 func (s *story) healsDrift(commit string) {
 	ctx := s.t.Context()
 	ingress, err := s.claim(ctx, "Ingress", "public")
@@ -140,7 +140,7 @@ func (s *story) healsDrift(commit string) {
 	if err != nil || !found {
 		s.t.Fatalf("the Ingress has no maxDllamas: %v", err)
 	}
-	s.must(s.Client.Patch(ctx, ingress, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"backend":{"sessionScaling":{"maxDllamas":7}}}}`))))
+	s.must(s.Client().Patch(ctx, ingress, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"backend":{"sessionScaling":{"maxDllamas":7}}}}`))))
 	began := time.Now()
 	s.waitFor("the declared field to be back", func(*Application) error {
 		o, err := s.claim(ctx, "Ingress", "public")
@@ -152,7 +152,7 @@ func (s *story) healsDrift(commit string) {
 		}
 		return nil
 	})
-	s.tell("Somebody changes maxDllamas to 7: it is %d again after %s.", declared, since(began))
+	s.tell("maxDllamas was changed to 7 in the cluster: it is %d again after %s.", declared, since(began))
 	s.replaced("koldun.gorizond.io/v1", "Dllama", "tinyllama")
 	s.replaced("v1", "Service", "public-gateway") // composed, so Crossplane makes another one
 	s.waitFor("the Application to be healthy again", settled(commit))

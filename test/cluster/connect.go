@@ -3,13 +3,15 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Connect returns the cluster of the current kubeconfig, of which it runs nothing. Close
-// removes what it has written.
+// Connect returns the cluster of the current kubeconfig. The caller must close it, which
+// leaves the cluster as it is.
 func Connect(ctx context.Context) (*Cluster, error) {
 	loading := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(), nil)
 	config, err := loading.ClientConfig()
@@ -29,11 +31,24 @@ func Connect(ctx context.Context) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{bin: bin, dir: dir, config: config}
-	if err := clientcmd.WriteToFile(raw, c.Kubeconfig()); err != nil {
-		return nil, err
+	if err := c.connect(ctx, raw); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("cannot connect to the current cluster: %w", err)
 	}
-	if c.client, err = client.NewWithWatch(config, client.Options{}); err != nil {
-		return nil, fmt.Errorf("cannot make client of the current cluster: %w", err)
+	return c, nil
+}
+
+// connect writes the kubeconfig for programs, and waits until the API server is ready.
+func (c *Cluster) connect(ctx context.Context, kubeconfig api.Config) error {
+	err := os.Mkdir(c.dir.in("logs"), 0o700) // of what Run runs
+	if err != nil {
+		return err
 	}
-	return c, c.awaitHTTP(ctx, "the current cluster", config.Host+"/readyz")
+	if err := clientcmd.WriteToFile(kubeconfig, c.Kubeconfig()); err != nil {
+		return err
+	}
+	if c.client, err = client.NewWithWatch(c.config, client.Options{}); err != nil {
+		return err
+	}
+	return c.awaitHTTP(ctx, "the API server", c.config.Host+"/readyz")
 }

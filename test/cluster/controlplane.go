@@ -191,7 +191,7 @@ func (c *Cluster) add(name, program string, env []string, args ...string) *Proce
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(c.bin, program)
 	}
-	p := NewProcess(name, path, c.dir.in("logs", name+".log"), env, args...)
+	p := &Process{name: name, path: path, args: args, env: env, log: c.dir.in("logs", name+".log")}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.processes = append(c.processes, p)
@@ -205,7 +205,7 @@ func (c *Cluster) awaitHTTP(ctx context.Context, name, url string) error {
 		return err
 	}
 	client := &http.Client{Transport: transport, Timeout: 5 * time.Second}
-	return c.await(ctx, name, func(ctx context.Context) error {
+	return c.Await(ctx, name, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return err
@@ -225,11 +225,6 @@ func (c *Cluster) awaitHTTP(ctx context.Context, name, url string) error {
 // Await polls until ready returns nil. It fails if ctx or a program of the cluster ends
 // before.
 func (c *Cluster) Await(ctx context.Context, what string, ready func(context.Context) error) error {
-	return c.await(ctx, what, ready)
-}
-
-// await polls until ready returns nil. It fails if ctx or a program ends before.
-func (c *Cluster) await(ctx context.Context, what string, ready func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	err := Poll(ctx, func(ctx context.Context) error {
@@ -247,7 +242,7 @@ func (c *Cluster) await(ctx context.Context, what string, ready func(context.Con
 // ended returns the error of a program that has ended.
 func (c *Cluster) ended() error {
 	for _, p := range c.programs() {
-		if err := p.Err(); err != nil {
+		if err := p.err(); err != nil {
 			return err
 		}
 	}

@@ -109,7 +109,7 @@ func (c *Cluster) applyChart(ctx context.Context, dir string) error {
 	if err := c.ApplyIn(ctx, SystemNamespace, append([]string{namespace, service}, manifests...)...); err != nil {
 		return err
 	}
-	return c.await(ctx, crossplane, func(ctx context.Context) error {
+	return c.Await(ctx, crossplane, func(ctx context.Context) error {
 		var role rbacv1.ClusterRole
 		if err := c.client.Get(ctx, client.ObjectKey{Name: "crossplane"}, &role); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (c *Cluster) initCrossplane(ctx context.Context, env []string) error {
 		log:  c.dir.in("logs", "crossplane-init.log"),
 	}
 	defer p.Kill()
-	return c.await(ctx, p.name, func(ctx context.Context) error {
+	return c.Await(ctx, p.name, func(ctx context.Context) error {
 		if err := p.Start(); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,15 +32,30 @@ func writeKubeconfig(path string, cfg *rest.Config, token string) error {
 	return nil
 }
 
-// Kubectl runs kubectl as the cluster's administrator.
-func (c *Cluster) Kubectl(t testing.TB, args ...string) {
+// Kubectl runs kubectl as the cluster's administrator, and returns what it prints. A
+// failure of kubectl fails the test.
+func (c *Cluster) Kubectl(t testing.TB, args ...string) string {
 	t.Helper()
-	program := filepath.Join(c.bin, "kubectl")
-	if _, err := os.Stat(program); err != nil {
+	if _, err := os.Stat(c.kubectl()); err != nil {
 		Missing(t, "kubectl", "make bin/kubectl")
 	}
-	args = append([]string{"--kubeconfig", c.Kubeconfig()}, args...)
-	if out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput(); err != nil {
-		t.Fatalf("cannot run kubectl %q: %v: %s", args, err, out)
+	out, err := c.RunKubectl(t.Context(), args...)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return out
 }
+
+// RunKubectl is like Kubectl, and returns a failure with what kubectl says of it.
+func (c *Cluster) RunKubectl(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, c.kubectl(), append([]string{"--kubeconfig", c.Kubeconfig()}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("cannot run kubectl %q: %w: %s", args, err, bytes.TrimSpace(errs.Bytes()))
+	}
+	return out.String(), nil
+}
+
+// kubectl returns the path of the program.
+func (c *Cluster) kubectl() string { return filepath.Join(c.bin, "kubectl") }

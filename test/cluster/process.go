@@ -36,12 +36,6 @@ type run struct {
 	err     error         // why it ended; read after done
 }
 
-// NewProcess returns a program that does not run yet. path is absolute, env are all of its
-// variables, and its output is appended to the file log.
-func NewProcess(name, path, log string, env []string, args ...string) *Process {
-	return &Process{name: name, path: path, args: args, env: env, log: log}
-}
-
 // Run runs a program, such as a provider, until the cluster stops. env adds to the
 // variables of this process. A failed test prints the program's log.
 func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process, error) {
@@ -130,8 +124,8 @@ func (p *Process) wait(ctx context.Context) error {
 	}
 }
 
-// Err returns why the program has ended, or nil while it runs.
-func (p *Process) Err() error {
+// err returns why the program has ended, or nil while it runs.
+func (p *Process) err() error {
 	r := p.current()
 	if r == nil {
 		return fmt.Errorf("%s was not started", p.name)

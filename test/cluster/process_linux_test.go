@@ -72,7 +72,7 @@ func TestProcess(t *testing.T) {
 	if err := p.Start(); err == nil {
 		t.Error("a program that runs was started again")
 	}
-	if err := p.Err(); err != nil {
+	if err := p.err(); err != nil {
 		t.Errorf("the process does not run: %v", err)
 	}
 	started := func(times int) func(context.Context) error {
@@ -96,7 +96,7 @@ func TestProcess(t *testing.T) {
 		t.Errorf("after the restart: %v", err)
 	}
 	p.Stop()
-	if err := p.Err(); err == nil {
+	if err := p.err(); err == nil {
 		t.Error("it should have ended")
 	}
 	raw, err := os.ReadFile(log)
@@ -113,7 +113,7 @@ func TestProcessThatDoesNotExist(t *testing.T) {
 	}
 	p.Stop()
 	p.Kill()
-	if err := p.Err(); err == nil {
+	if err := p.err(); err == nil {
 		t.Error("it never ran, and has no error")
 	}
 }

@@ -25,7 +25,7 @@ type fault struct {
 func TestFaults(t *testing.T) {
 	w := koldun(t)
 	const claim = "testdata/faults.yaml"
-	w.kubectl(t, "apply", "-f", claim)
+	w.Kubectl(t, "apply", "-f", claim)
 	w.ready(t, "default", "steady")
 	url := w.serviceURL(t, "default", "steady-gateway")
 	c := startClients(t, url, "default/steady")
@@ -74,12 +74,12 @@ func (w *world) faults() []fault {
 func (w *world) kills(namespace, selector string) func(t *testing.T) {
 	return func(t *testing.T) {
 		t.Helper()
-		pods := strings.Fields(w.kubectl(t, "get", "pods", "--namespace", namespace, "--selector", selector, "--output=name"))
+		pods := strings.Fields(w.Kubectl(t, "get", "pods", "--namespace", namespace, "--selector", selector, "--output=name"))
 		if len(pods) == 0 {
-			t.Fatalf("no pod of %s has the labels %s: %s", namespace, selector, w.kubectl(t, "get", "pods", "--namespace", namespace, "--show-labels"))
+			t.Fatalf("no pod of %s has the labels %s: %s", namespace, selector, w.Kubectl(t, "get", "pods", "--namespace", namespace, "--show-labels"))
 		}
 		for _, pod := range pods {
-			w.kubectl(t, "delete", "--namespace", namespace, pod, "--grace-period=0", "--force")
+			w.Kubectl(t, "delete", "--namespace", namespace, pod, "--grace-period=0", "--force")
 			w.podsReady(t, namespace, selector, len(pods))
 		}
 	}
@@ -89,7 +89,7 @@ func (w *world) kills(namespace, selector string) func(t *testing.T) {
 func (w *world) podsReady(t *testing.T, namespace, selector string, n int) {
 	t.Helper()
 	cluster.Eventually(t, "pods to be ready", func(ctx context.Context) error {
-		out, err := w.program(ctx, "kubectl", "get", "pods", "--namespace", namespace, "--selector", selector,
+		out, err := w.RunKubectl(ctx, "get", "pods", "--namespace", namespace, "--selector", selector,
 			`--output=jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status} {end}`)
 		if err == nil && strings.Count(out, "=True") < n {
 			err = fmt.Errorf("%d pods are wanted of %q", n, out)
@@ -111,7 +111,7 @@ func (w *world) settled(t *testing.T) {
 // killsLeader deletes the server of NATS that leads the stream of requests.
 func (w *world) killsLeader(t *testing.T) {
 	t.Helper()
-	raw := w.kubectl(t, "get", "--raw", "/api/v1/namespaces/nats/pods/nats-0:8222/proxy/jsz?accounts=true&streams=true")
+	raw := w.Kubectl(t, "get", "--raw", "/api/v1/namespaces/nats/pods/nats-0:8222/proxy/jsz?accounts=true&streams=true")
 	var state struct {
 		Accounts []struct {
 			Streams []struct {
@@ -126,7 +126,7 @@ func (w *world) killsLeader(t *testing.T) {
 	for _, a := range state.Accounts {
 		for _, s := range a.Streams {
 			if strings.HasPrefix(s.Name, "KOLDUN_REQUESTS") {
-				w.kubectl(t, "delete", "pod", "--namespace", "nats", s.Cluster.Leader, "--grace-period=0", "--force")
+				w.Kubectl(t, "delete", "pod", "--namespace", "nats", s.Cluster.Leader, "--grace-period=0", "--force")
 				return
 			}
 		}
@@ -140,18 +140,18 @@ func (w *world) drains(t *testing.T) {
 	t.Helper()
 	drained := make(chan error, 1)
 	go func() {
-		_, err := w.program(t.Context(), "kubectl", "drain", kubernetes.Name, "--ignore-daemonsets", "--delete-emptydir-data", "--force",
+		_, err := w.RunKubectl(t.Context(), "drain", kubernetes.Name, "--ignore-daemonsets", "--delete-emptydir-data", "--force",
 			"--pod-selector=app.kubernetes.io/name=koldun", "--timeout=4m")
 		drained <- err
 	}()
 	cluster.Eventually(t, "the node to be cordoned", func(ctx context.Context) error {
-		out, err := w.program(ctx, "kubectl", "get", "node", kubernetes.Name, "--output=jsonpath={.spec.unschedulable}")
+		out, err := w.RunKubectl(ctx, "get", "node", kubernetes.Name, "--output=jsonpath={.spec.unschedulable}")
 		if err == nil && out != "true" {
 			err = fmt.Errorf("it takes pods")
 		}
 		return err
 	})
-	w.kubectl(t, "uncordon", kubernetes.Name)
+	w.Kubectl(t, "uncordon", kubernetes.Name)
 	if err := <-drained; err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func (w *world) installKoldun(t *testing.T) error {
 	}
 	tell("Waiting until Koldun is ready ...")
 	cluster.Eventually(t, "Koldun's packages to be healthy", func(ctx context.Context) error {
-		_, err := w.program(ctx, "kubectl", "wait", "--timeout=10s", "--for=condition=Healthy", "configurations.pkg.crossplane.io/koldun",
+		_, err := w.RunKubectl(ctx, "wait", "--timeout=10s", "--for=condition=Healthy", "configurations.pkg.crossplane.io/koldun",
 			"functions.pkg.crossplane.io/gorizond-koldun-function", "providers.pkg.crossplane.io/gorizond-koldun-provider")
 		return err
 	})

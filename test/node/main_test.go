@@ -71,7 +71,7 @@ func newCluster(ctx context.Context) (*world, error) {
 		return nil, err
 	}
 	tell("A node is ready")
-	return &world{Cluster: n.Cluster, node: n, registry: kubernetes.Registry}, nil
+	return &world{Cluster: n.Cluster, node: n, close: n.Close, registry: kubernetes.Registry}, nil
 }
 
 // currentCluster uses the cluster of the current kubeconfig.
@@ -84,5 +84,5 @@ func currentCluster(ctx context.Context) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &world{Cluster: c, registry: registry}, nil
+	return &world{Cluster: c, close: c.Close, registry: registry}, nil
 }

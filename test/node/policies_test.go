@@ -33,7 +33,7 @@ func TestNetworkPolicies(t *testing.T) {
 		t.Fatalf("the answer is %q: %v", text, err)
 	}
 	tell("%s answers; all its pods are restricted", model)
-	for _, line := range strings.Split(strings.TrimSpace(w.kubectl(t, "get", "networkpolicies", "--namespace", ns)), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(w.Kubectl(t, "get", "networkpolicies", "--namespace", ns)), "\n") {
 		tell("  %s", line)
 	}
 	w.outward(t, ns, name)
@@ -74,7 +74,7 @@ func (w *world) gone(t *testing.T, ns, claim string) {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "nothing to be left", func(ctx context.Context) error {
-		left, err := w.program(ctx, "kubectl", "get", "koldun", "--namespace", ns, "--output=name")
+		left, err := w.RunKubectl(ctx, "get", "koldun", "--namespace", ns, "--output=name")
 		if err != nil {
 			return err
 		}

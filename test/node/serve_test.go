@@ -33,7 +33,7 @@ func (w *world) serves(t *testing.T, example, name string) {
 	began := time.Now()
 	claim := filepath.Join(repository, "examples", example)
 	tell("kubectl apply -f examples/%s", example)
-	w.kubectl(t, "apply", "-f", claim)
+	w.Kubectl(t, "apply", "-f", claim)
 	w.ready(t, "default", name)
 	tell("%s is served after %s", name, time.Since(began).Round(time.Second))
 	url := w.serviceURL(t, "default", name+"-gateway")
@@ -42,7 +42,7 @@ func (w *world) serves(t *testing.T, example, name string) {
 		t.Fatalf("the answer is %q: %v", text, err)
 	}
 	tell("%s answers, first token after %s: %s", name, first.Round(time.Millisecond), text)
-	for _, line := range strings.Split(strings.TrimSpace(w.kubectl(t, "get", "dllamas,models,pods", "--show-kind")), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(w.Kubectl(t, "get", "dllamas,models,pods", "--show-kind")), "\n") {
 		tell("  %s", line)
 	}
 	w.tellUsage(t)
@@ -63,7 +63,7 @@ func (w *world) holds(t *testing.T, namespace, object, condition string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	err := cluster.Poll(ctx, func(ctx context.Context) error {
-		_, err := w.program(ctx, "kubectl", "wait", "--namespace", namespace, "--timeout=5s", "--for=condition="+condition, object)
+		_, err := w.RunKubectl(ctx, "wait", "--namespace", namespace, "--timeout=5s", "--for=condition="+condition, object)
 		return err
 	})
 	if err == nil {
@@ -71,7 +71,7 @@ func (w *world) holds(t *testing.T, namespace, object, condition string) {
 	}
 	t.Error(err)
 	for _, args := range [][]string{{"describe", object}, {"get", "pods", "--output=wide"}, {"describe", "pods"}} {
-		out, err := w.program(context.WithoutCancel(ctx), "kubectl", append(args, "--namespace", namespace)...)
+		out, err := w.RunKubectl(context.WithoutCancel(ctx), append(args, "--namespace", namespace)...)
 		t.Log(out, err)
 	}
 	t.FailNow()
@@ -82,9 +82,9 @@ func (w *world) holds(t *testing.T, namespace, object, condition string) {
 func (w *world) deleted(t *testing.T, file string) {
 	t.Helper()
 	began := time.Now()
-	w.kubectl(t, "delete", "-f", file, "--wait=false")
+	w.Kubectl(t, "delete", "-f", file, "--wait=false")
 	cluster.Eventually(t, "nothing to be left", func(ctx context.Context) error {
-		left, err := w.program(ctx, "kubectl", "get", "koldun,pods,statefulsets,deployments,jobs,services,networkpolicies,configmaps,secrets", "--namespace", "default", "--output=name")
+		left, err := w.RunKubectl(ctx, "get", "koldun,pods,statefulsets,deployments,jobs,services,networkpolicies,configmaps,secrets", "--namespace", "default", "--output=name")
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (w *world) serviceURL(t *testing.T, namespace, service string) string {
 	if w.node == nil {
 		return w.forward(t, namespace, service)
 	}
-	out := w.kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.clusterIP}:{.spec.ports[0].port}")
+	out := w.Kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.clusterIP}:{.spec.ports[0].port}")
 	return "http://" + out + "/v1"
 }
 
@@ -116,7 +116,7 @@ func (w *world) forward(t *testing.T, namespace, service string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := w.kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.ports[0].port}")
+	target := w.Kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.ports[0].port}")
 	p, err := w.Run("port-forward-"+service, filepath.Join(mustAbs(t, repository), "bin", "kubectl"), []string{"KUBECONFIG=" + w.Kubeconfig()},
 		"port-forward", "--namespace", namespace, "service/"+service, fmt.Sprintf("%d:%s", port[0], target))
 	if err != nil {

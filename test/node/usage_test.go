@@ -15,14 +15,14 @@ type podUsage struct {
 	Memory struct{ WorkingSetBytes int64 }
 }
 
-// tellUsage tells what the containers of each pod use: memory in MiB, and thousandths of a CPU in
-// the last seconds.
+// tellUsage prints the working set of each pod in MiB, and its recent use of CPU in
+// thousandths of a core.
 func (w *world) tellUsage(t *testing.T) {
 	t.Helper()
-	nodes := strings.Fields(w.kubectl(t, "get", "nodes", "--output=jsonpath={.items[*].metadata.name}"))
+	nodes := strings.Fields(w.Kubectl(t, "get", "nodes", "--output=jsonpath={.items[*].metadata.name}"))
 	for _, node := range nodes {
 		var summary struct{ Pods []podUsage }
-		raw := w.kubectl(t, "get", "--raw", "/api/v1/nodes/"+node+"/proxy/stats/summary")
+		raw := w.Kubectl(t, "get", "--raw", "/api/v1/nodes/"+node+"/proxy/stats/summary")
 		if err := json.Unmarshal([]byte(raw), &summary); err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func (n *Node) runKubelet() error {
 	if err := os.WriteFile(config, raw, 0o600); err != nil {
 		return err
 	}
-	n.kubelet, err = n.Run("kubelet", filepath.Join(n.bin, "kubelet"), nil,
+	_, err = n.Run("kubelet", filepath.Join(n.bin, "kubelet"), nil,
 		"--config="+config, "--kubeconfig="+n.Kubeconfig(), "--root-dir="+dir, "--cert-dir="+filepath.Join(dir, "pki"),
 		"--node-ip="+Address, "--hostname-override="+Name)
 	return err
@@ -54,6 +54,3 @@ func (n *Node) runKubelet() error {
 
 // cgroup returns the name of the control group of pods.
 func (n *Node) cgroup() string { return filepath.Base(n.Dir()) }
-
-// Kubelet returns the process of the kubelet.
-func (n *Node) Kubelet() interface{ Restart() error } { return n.kubelet }

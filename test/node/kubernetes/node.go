@@ -31,7 +31,6 @@ type Node struct {
 	registry   *registry
 	bin        string
 	containerd string // address of its socket
-	kubelet    *cluster.Process
 }
 
 // Start starts a cluster, and returns when pods have names and addresses. The caller must
