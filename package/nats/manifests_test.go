@@ -4,7 +4,6 @@ package nats_test
 
 import (
 	"regexp"
-	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -78,20 +77,8 @@ func TestRightsOfTheJob(t *testing.T) {
 	for _, of := range []string{bootstrap.Keys, bootstrap.Operator, bootstrap.Server, bootstrap.CA, bootstrap.TLS, bootstrap.Client} {
 		secrets = append(secrets, plan.Secret(of))
 	}
-	want := []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}},
-		{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: secrets, Verbs: []string{"get"}},
-	}
-	if !slices.EqualFunc(m.role.Rules, want, func(a, b rbacv1.PolicyRule) bool { return a.String() == b.String() }) {
-		t.Errorf("the rights are %v, want %v", m.role.Rules, want)
-	}
-	if s := m.binding.Subjects; m.binding.RoleRef.Name != m.role.Name || len(s) != 1 || s[0].Name != m.account.Name || s[0].Namespace != namespace ||
-		m.job.Spec.Template.Spec.ServiceAccountName != m.account.Name {
-		t.Errorf("the Role is bound to %v, and the Job runs as %q", s, m.job.Spec.Template.Spec.ServiceAccountName)
-	}
-	if args := m.job.Spec.Template.Spec.Containers[0].Args; !slices.Equal(args, []string{"nats", "bootstrap", "--name=" + plan.Name}) {
-		t.Errorf("the Job runs koldun %v", args)
-	}
+	b := manifesttest.Bootstrap{Account: m.account, Role: m.role, Binding: m.binding, Job: m.job}
+	b.MakesOnly(t, secrets, []string{"nats", "bootstrap", "--name=" + plan.Name})
 }
 
 // TestObjectsFit compares what objects say about each other.

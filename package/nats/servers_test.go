@@ -26,31 +26,15 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/natsauth/bootstrap"
 	"github.com/gorizond/koldun/package/manifesttest"
 	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// secrets keeps Secrets of the namespace, as the Job does.
-type secrets map[string]map[string][]byte
-
-func (s secrets) Get(_ context.Context, name string) (map[string][]byte, error) {
-	if d, ok := s[name]; ok {
-		return d, nil
-	}
-	return nil, fault.Errorf(fault.NotFound, "there is no Secret %q", name)
-}
-
-func (s secrets) Create(_ context.Context, name string, data map[string][]byte) error {
-	s[name] = data
-	return nil
-}
-
-func made(t *testing.T) secrets {
+func made(t *testing.T) manifesttest.Secrets {
 	t.Helper()
-	s := secrets{}
+	s := manifesttest.Secrets{}
 	if _, err := bootstrap.Ensure(t.Context(), s, bootstrap.Plan{Name: "nats", Namespace: namespace, Domain: "cluster.local"}); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +42,7 @@ func made(t *testing.T) secrets {
 }
 
 // mount writes the projected volume of the servers to a folder.
-func (m *manifests) mount(t *testing.T, s secrets) string {
+func (m *manifests) mount(t *testing.T, s manifesttest.Secrets) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, v := range m.servers.Spec.Template.Spec.Volumes {
@@ -213,7 +197,7 @@ func example(t *testing.T) v1alpha1.ClusterProviderConfig {
 }
 
 // provider returns connections by config with the addresses of servers.
-func provider(t *testing.T, s secrets, config v1alpha1.ClusterProviderConfig, servers string) *connpool.Pool {
+func provider(t *testing.T, s manifesttest.Secrets, config v1alpha1.ClusterProviderConfig, servers string) *connpool.Pool {
 	t.Helper()
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {

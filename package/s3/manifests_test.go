@@ -81,20 +81,8 @@ func required(t *testing.T, module string) string {
 // TestRightsOfTheJob compares them with the Secret that it makes.
 func TestRightsOfTheJob(t *testing.T) {
 	m := read(t)
-	want := []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}},
-		{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{bootstrap.Secret(name)}, Verbs: []string{"get"}},
-	}
-	if !slices.EqualFunc(m.role.Rules, want, func(a, b rbacv1.PolicyRule) bool { return a.String() == b.String() }) {
-		t.Errorf("the rights are %v, want %v", m.role.Rules, want)
-	}
-	if s := m.binding.Subjects; m.binding.RoleRef.Name != m.role.Name || len(s) != 1 || s[0].Name != m.account.Name || s[0].Namespace != namespace ||
-		m.job.Spec.Template.Spec.ServiceAccountName != m.account.Name {
-		t.Errorf("the Role is bound to %v, and the Job runs as %q", s, m.job.Spec.Template.Spec.ServiceAccountName)
-	}
-	if args := m.job.Spec.Template.Spec.Containers[0].Args; !slices.Equal(args, []string{"s3", "bootstrap", "--name=" + name}) {
-		t.Errorf("the Job runs koldun %v", args)
-	}
+	b := manifesttest.Bootstrap{Account: m.account, Role: m.role, Binding: m.binding, Job: m.job}
+	b.MakesOnly(t, []string{bootstrap.Secret(name)}, []string{"s3", "bootstrap", "--name=" + name})
 }
 
 // TestObjectsFit compares what objects say about each other, and what the example connects

@@ -1,7 +1,6 @@
 package s3_test
 
 import (
-	"context"
 	"net"
 	"os"
 	"os/exec"
@@ -17,24 +16,10 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore/bootstrap"
 	"github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/internal/objectstore/storetest"
+	"github.com/gorizond/koldun/package/manifesttest"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/process"
 )
-
-// secrets keeps Secrets of the namespace, as the Job does.
-type secrets map[string]map[string][]byte
-
-func (s secrets) Get(_ context.Context, name string) (map[string][]byte, error) {
-	if d, ok := s[name]; ok {
-		return d, nil
-	}
-	return nil, fault.Errorf(fault.NotFound, "there is no Secret %q", name)
-}
-
-func (s secrets) Create(_ context.Context, name string, data map[string][]byte) error {
-	s[name] = data
-	return nil
-}
 
 // start runs the server as the pod does, with the Secret that the Job makes. Only the
 // folders and the address differ. It returns the process and how clients connect.
@@ -47,7 +32,7 @@ func start(t *testing.T, m *manifests) (*process.Server, s3.Config) {
 	if _, err := os.Stat(program); err != nil {
 		cluster.Missing(t, "versitygw", "make bin/versitygw")
 	}
-	made, c := secrets{}, m.container()
+	made, c := manifesttest.Secrets{}, m.container()
 	if _, err := bootstrap.Ensure(t.Context(), made, name); err != nil {
 		t.Fatal(err)
 	}
