@@ -8,7 +8,7 @@ const (
 	// few attempts in that time, which are stored longer.
 	maxEndedAge  = time.Minute
 	minEndedLogs = 16   // minimum number of stored logs, of any age
-	maxEndedLogs = 1024 // maximum number of stored logs, each of which has a subscription
+	maxEndedLogs = 1024 // maximum number of stored logs
 
 	maxEndedBytes = 2 * maxLogBytes
 	logCost       = 1 << 10 // approximate bytes of a log without its text
@@ -28,14 +28,15 @@ type keptLog struct {
 	bytes int
 }
 
-// add stores a log, and drops the oldest logs that exceed the limits. The newest log
-// always stays.
-func (p *endedLogs) add(l *frameLog, now time.Time) {
+// add stores a log, and returns the oldest logs that exceed the limits, which it has
+// dropped. The newest log always stays.
+func (p *endedLogs) add(l *frameLog, now time.Time) (dropped []*frameLog) {
 	k := keptLog{log: l, ended: now, bytes: l.size()}
 	p.kept = append(p.kept, k)
 	for p.bytes += k.bytes; len(p.kept) > 1 && p.tooMany(now); {
-		p.dropOldest()
+		dropped = append(dropped, p.dropOldest())
 	}
+	return dropped
 }
 
 func (p *endedLogs) tooMany(now time.Time) bool {
@@ -43,18 +44,11 @@ func (p *endedLogs) tooMany(now time.Time) bool {
 	return n > maxEndedLogs || p.bytes > maxEndedBytes || n > minEndedLogs && now.Sub(p.kept[0].ended) > maxEndedAge
 }
 
-// dropOldest stops and removes the oldest log.
-func (p *endedLogs) dropOldest() {
+// dropOldest removes and returns the oldest log.
+func (p *endedLogs) dropOldest() *frameLog {
 	oldest := p.kept[0]
-	oldest.log.stop()
 	p.bytes -= oldest.bytes
 	p.kept[0] = keptLog{} // release its memory before the array's
 	p.kept = p.kept[1:]
-}
-
-// clear stops and removes all logs.
-func (p *endedLogs) clear() {
-	for len(p.kept) > 0 {
-		p.dropOldest()
-	}
+	return oldest.log
 }

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,27 +28,26 @@ func TestEndedLogs(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var p endedLogs
-			serving := map[int]bool{}
+			var all, dropped []*frameLog
 			now := time.Now()
-			for i := range c.logs {
-				serving[i] = true
-				l := &frameLog{
-					bytes: c.text, frames: []queue.Frame{{Text: strings.Repeat("x", min(c.text, 1))}},
-					stop: func() { delete(serving, i) },
-				}
-				p.add(l, now)
+			for range c.logs {
+				l := &frameLog{bytes: c.text, frames: []queue.Frame{{Text: strings.Repeat("x", min(c.text, 1))}}}
+				all = append(all, l)
+				dropped = append(dropped, p.add(l, now)...)
 				now = now.Add(c.every)
 			}
-			if len(p.kept) != c.kept || len(serving) != c.kept {
-				t.Errorf("%d logs are stored and %d serve, want %d", len(p.kept), len(serving), c.kept)
+			if len(p.kept) != c.kept {
+				t.Errorf("%d logs are stored, want %d", len(p.kept), c.kept)
 			}
-			for i := c.logs - c.kept; i < c.logs; i++ {
-				if !serving[i] {
-					t.Fatalf("log %d was dropped before an older one", i)
-				}
+			if !slices.Equal(dropped, all[:c.logs-c.kept]) {
+				t.Errorf("%d logs were dropped, want the %d oldest in their order", len(dropped), c.logs-c.kept)
 			}
-			if p.clear(); len(serving) != 0 || p.bytes != 0 {
-				t.Errorf("after clear, %d logs serve, and %d bytes are counted", len(serving), p.bytes)
+			bytes := 0
+			for _, k := range p.kept {
+				bytes += k.log.size()
+			}
+			if p.bytes != bytes {
+				t.Errorf("%d bytes are counted, want %d", p.bytes, bytes)
 			}
 		})
 	}

@@ -33,8 +33,6 @@ type frameLog struct {
 	log   *slog.Logger
 	as    queue.Assignment
 
-	stop func() // ends serve
-
 	mu        sync.Mutex
 	first     int // Seq of frames[0]
 	frames    []queue.Frame
@@ -48,17 +46,7 @@ type frameLog struct {
 
 func newFrameLog(q *queue.Queue, log *slog.Logger, as queue.Assignment) *frameLog {
 	as.Request.Body = nil // may be large, and the log outlives its attempt
-	return &frameLog{queue: q, log: log, as: as, stop: func() {}}
-}
-
-// serve answers requests for missing frames until stop is called.
-func (l *frameLog) serve(resumes *queue.Resumes) {
-	stop, err := resumes.Serve(l.as.Request.Ref(), l.resend)
-	if err != nil {
-		l.log.Warn("cannot send frames again", "request", l.as.Request.ID, "error", err)
-		return
-	}
-	l.stop = stop
+	return &frameLog{queue: q, log: log, as: as}
 }
 
 // addPiece publishes a piece of the answer, or holds it briefly if another one was
@@ -217,11 +205,4 @@ func (l *frameLog) size() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.bytes + logCost + len(l.frames)*frameCost
-}
-
-// stopFrames stops serving frames at the end of Run.
-func (r *runner) stopFrames() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.endedLogs.clear()
 }

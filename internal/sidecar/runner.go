@@ -21,7 +21,6 @@ type runner struct {
 	work         func() (context.Context, context.CancelCauseFunc)
 	metrics      *metrics
 	requests     *queue.Queue
-	resumes      *queue.Resumes
 	announceNow  chan struct{} // cap 1: the record is to be written at once
 	announceSoon chan struct{} // cap 1: the record is to be written soon
 	toReport     chan struct{} // cap 1: there are ends to report
@@ -51,7 +50,8 @@ type runner struct {
 	running       []*attempt // at most Slots, oldest first
 	begins        int        // how many inputs the server has got from attempts
 	taken         int        // slots that requests from elsewhere take, less than Slots
-	endedLogs     endedLogs  // of attempts whose frames can be sent again
+	endedLogs     endedLogs  // of ended attempts
+	resumable     resumable  // the logs of running and ended attempts
 	// affinities are the conversations of the latest attempts, "" for none, the
 	// last one first: one for each prompt cache that the engine has used.
 	affinities []string
@@ -72,7 +72,6 @@ func newRunner(cfg Config) *runner {
 		requests:     requests,
 		traffic:      cfg.Traffic,
 		trafficKnown: cfg.Member == "",
-		resumes:      requests.Resumes(),
 		announceNow:  make(chan struct{}, 1),
 		announceSoon: make(chan struct{}, 1),
 		toReport:     make(chan struct{}, 1),

@@ -9,7 +9,8 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// subscribe listens to the dispatcher and to those who cancel. The returned function ends it and may be called more than once.
+// subscribe listens to the dispatcher, and to clients that cancel or have lost frames. The
+// returned function ends it and may be called more than once.
 func (r *runner) subscribe() (func(), error) {
 	var stops []func()
 	stopAll := sync.OnceFunc(func() {
@@ -36,6 +37,9 @@ func (r *runner) subscribe() (func(), error) {
 		return nil, err
 	}
 	if err := add(bus.Serve(b, names.CancelSubject(session, "*"), r.onCancel)); err != nil {
+		return nil, err
+	}
+	if err := add(bus.Serve(b, names.ResumeSubject(session, "*"), r.onResume)); err != nil {
 		return nil, err
 	}
 	return stopAll, nil

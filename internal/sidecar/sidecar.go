@@ -200,7 +200,6 @@ func Run(ctx context.Context, cfg Config) error {
 	for range cfg.Slots {
 		g.Go(func() error { r.attempts(work); return nil })
 	}
-	g.Go(func() error { r.resumes.Run(work); return nil })
 	g.Go(func() error { r.watchEngine(ctx); return nil })
 	g.Go(func() error { r.followEngine(ctx); return nil })
 	if cfg.Loaded != nil {
@@ -215,7 +214,6 @@ func Run(ctx context.Context, cfg Config) error {
 	unsubscribe()
 	stopWork()
 	err = g.Wait()
-	r.stopFrames()
 	r.withdraw()
 	cfg.Logger.Info("stopped")
 	return err
