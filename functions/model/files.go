@@ -58,7 +58,7 @@ func (p *modelPlan) files() (compose.Next, error) {
 		return compose.Stop, err
 	}
 	p.status.ConversionJobName = job.Name
-	p.status.ConversionJobState, err = p.stage(job, p.converted.Progress, v1.ConditionConverted, reason.Converting, reason.ConversionFailed)
+	p.status.ConversionJobState, err = p.stage(job, p.key(resConverted, p.convertedURL()), p.converted.Progress, v1.ConditionConverted, reason.Converting, reason.ConversionFailed)
 	return compose.Stop, err
 }
 
@@ -92,7 +92,7 @@ func (p *modelPlan) download() error {
 		return err
 	}
 	p.status.DownloadJobName = job.Name
-	p.status.DownloadJobState, err = p.stage(job, p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
+	p.status.DownloadJobState, err = p.stage(job, p.key(resSource, p.sourceURL()), p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
@@ -34,8 +35,9 @@ const (
 	jobNotRequested = "NotRequested"
 )
 
-// stage composes a Job and reports its progress in the conditions.
-func (p *modelPlan) stage(j job.Job, at *v1alpha1.Progress, condition string, running, failed reason.Reason) (state string, err error) {
+// stage composes a Job and reports its progress in the conditions. artifact is the key of what
+// the Job makes.
+func (p *modelPlan) stage(j job.Job, artifact string, at *v1alpha1.Progress, condition string, running, failed reason.Reason) (state string, err error) {
 	if p.usersDue.Any() && !p.Exists(j.Key) {
 		p.FailIf(p.usersDue.Reason, p.usersDue.Message)
 		return jobPending, nil
@@ -55,8 +57,11 @@ func (p *modelPlan) stage(j job.Job, at *v1alpha1.Progress, condition string, ru
 	}
 	p.FailIf(pods.Reason, pods.Message)
 	message := "Job " + strconv.Quote(j.Name) + " runs"
-	if at != nil && at.Phase == "Failed" {
+	switch synced := p.Condition(artifact, "Synced"); {
+	case at != nil && at.Phase == string(progress.Failed), at != nil && at.Message != "":
 		message += ", and tries again after: " + at.Message
+	case synced.Status == metav1.ConditionFalse: // the provider and the Job use the same object store
+		message += ". What it has stored is not known: " + synced.Message
 	}
 	if at != nil && at.Total > 0 {
 		p.status.Progress = fmt.Sprintf("%s %d%%", at.Stage, min(max(at.Bytes, 0), at.Total)*100/at.Total)

@@ -129,6 +129,14 @@ func TestModel(t *testing.T) {
 			Composite: meta + "spec: {" + tiny + ", download: {memory: 1Gi, concurrency: 4, chunkMaxMiB: 16, include: ['*.json'], exclude: ['*.bin'], huggingFaceTokenSecretRef: {name: t}}, scheduling: {priorityClassName: high}}",
 			Observed:  at(map[string]string{"source": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {progress: {stage: fetch, phase: Failed, message: no route, bytes: 500, total: 200}}}"}), Reason: reason.Downloading, Says: "tries again after: no route",
 		},
+		"DownloadWaits": {
+			Composite: spec, Observed: at(map[string]string{"source": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {progress: {stage: fetch, phase: Running, message: no store, bytes: 50, total: 200}}}"}),
+			Reason: reason.Downloading, Says: "runs, and tries again after: no store",
+		},
+		"DownloadUnknown": {
+			Composite: spec, Observed: at(map[string]string{"source": "status: {conditions: [{type: Synced, status: 'False', message: no store}], atProvider: {progress: {stage: fetch, phase: Running, bytes: 50, total: 200}}}"}),
+			Reason: reason.Downloading, Says: "What it has stored is not known: no store",
+		},
 		"DownloadFailed": {Composite: spec, Observed: at(map[string]string{"fetch": gaveUp}), Reason: reason.DownloadFailed, Says: "no luck"},
 		"Converting": {
 			Composite: meta + "spec: {" + tiny + ", conversion: {weightsFloatType: f32, memory: 2Gi, outputPath: out}}",

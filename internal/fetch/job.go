@@ -48,10 +48,11 @@ func newJob(to objectstore.Store, o Options) (*job, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	again := retrier{log: log, sleep: sleep}
+	meter := startMeter(o.Progress)
+	again := retrier{log: log, waits: &meter.waits, sleep: sleep}
 	return &job{
 		retrier: again, o: o, target: to, to: &patientStore{Store: to, retrier: again}, choose: choose,
-		base: manifest.Manifest{Kind: manifest.Source}, meter: startMeter(o.Progress),
+		base: manifest.Manifest{Kind: manifest.Source}, meter: meter,
 	}, nil
 }
 

@@ -21,6 +21,7 @@ type meter struct {
 	total atomic.Int64
 	bytes atomic.Int64
 	item  atomic.Pointer[string]
+	waits waits
 
 	stop chan struct{}
 	done chan struct{}
@@ -61,6 +62,9 @@ func (m *meter) report(phase progress.Phase) progress.Report {
 	r := progress.Report{Stage: "fetch", Phase: phase, Bytes: m.most, Total: sum}
 	if item := m.item.Load(); item != nil {
 		r.Item = *item
+	}
+	if phase == progress.Running {
+		r.Message = m.waits.message()
 	}
 	if n := len(m.past); n > 0 {
 		r.BytesPerSecond = (m.most - m.past[0]) * int64(time.Second/reportEvery) / int64(n)

@@ -13,6 +13,8 @@ import (
 // count.
 func (e *engine) read(ctx context.Context, it item, offset int64, buf []byte) error {
 	done, refused := 0, 0
+	w := e.waits.call()
+	defer w.end()
 	for n := 1; ; n++ {
 		got, err := e.readSome(ctx, it, offset+int64(done), buf[done:])
 		done += got
@@ -24,6 +26,7 @@ func (e *engine) read(ctx context.Context, it item, offset int64, buf []byte) er
 		}
 		if got > 0 {
 			n, refused = 1, 0
+			w.end()
 		}
 		if errors.Is(err, errNotOpened) {
 			refused++
@@ -32,6 +35,7 @@ func (e *engine) read(ctx context.Context, it item, offset int64, buf []byte) er
 			return err
 		}
 		e.log.WarnContext(ctx, "connection replaced", "file", it.path, "offset", offset+int64(done), "error", err)
+		w.failed(n, err)
 		if err := e.sleep(ctx, pause(n)); err != nil {
 			return err
 		}

@@ -25,18 +25,22 @@ func pause(n int) time.Duration {
 // A retrier repeats calls.
 type retrier struct {
 	log   *slog.Logger
+	waits *waits
 	sleep func(ctx context.Context, d time.Duration) error
 }
 
 // retry calls f until it succeeds, fails with an error that is not Transient, or
 // has used all attempts.
 func (r retrier) retry(ctx context.Context, f func() error) error {
+	w := r.waits.call()
+	defer w.end()
 	for n := 1; ; n++ {
 		err := f()
 		if err == nil || ctx.Err() != nil || !fault.Is(err, fault.Transient) || n == attempts {
 			return err
 		}
 		r.log.WarnContext(ctx, "retrying", "attempt", n, "error", err)
+		w.failed(n, err)
 		if err := r.sleep(ctx, pause(n)); err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/gorizond/koldun/internal/hub/hubtest"
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -254,7 +255,7 @@ func TestTargetIsAFile(t *testing.T) {
 	}
 }
 
-// The gateway restarts during the fetch.
+// The gateway restarts during the fetch. Meanwhile reports tell that it is away.
 func TestGatewayRestarts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -265,6 +266,17 @@ func TestGatewayRestarts(t *testing.T) {
 	cfg := config(t, h, to)
 	restarts := make(chan struct{}, 100)
 	cfg.To = &spy{Store: to, wrote: func(string, int) { restarts <- struct{}{} }}
+	var seen reports
+	told := make(chan string, 1)
+	cfg.Progress = func(p progress.Report) {
+		seen.add(p)
+		if p.Phase == progress.Running && p.Message != "" {
+			select {
+			case told <- p.Message:
+			default:
+			}
+		}
+	}
 	ctx := waittest.Context(t)
 	done := make(chan error, 1)
 	go func() {
@@ -273,9 +285,15 @@ func TestGatewayRestarts(t *testing.T) {
 	}()
 	waittest.Receive(t, "the first part is written", restarts)
 	g.Kill()
+	if message := waittest.Receive(t, "a report of the outage", told); !strings.Contains(message, "cannot reach the S3 service") {
+		t.Errorf("the report of the outage says %q", message)
+	}
 	s3test.Start(t, dir, strings.TrimPrefix(g.Endpoint, "http://"))
 	if err := waittest.Receive(t, "the fetch ends", done); err != nil {
 		t.Fatal(err)
+	}
+	if last := seen.last(t); last.Message != "" {
+		t.Errorf("the last report is %+v", last)
 	}
 	verify(t, to, light())
 }

@@ -28,7 +28,7 @@ type Report struct {
 	Bytes          int64  `json:"bytes"`                    // bytes done
 	Total          int64  `json:"total"`                    // bytes in all, 0 while not known
 	BytesPerSecond int64  `json:"bytesPerSecond,omitempty"` // over the last seconds
-	Message        string `json:"message,omitempty"`        // the error, when Failed
+	Message        string `json:"message,omitempty"`        // the error, when Failed; when Running, the one after which the work tries again, if it does
 	Kind           string `json:"kind,omitempty"`           // the fault kind of the error, when Failed
 	// Shape is the model's header, when a conversion is Done.
 	Shape *topology.Shape `json:"shape,omitempty"`

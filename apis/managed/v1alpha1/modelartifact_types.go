@@ -134,7 +134,7 @@ type Progress struct {
 	// Bytes per second over the last seconds.
 	// +optional
 	BytesPerSecond int64 `json:"bytesPerSecond,omitempty"`
-	// Error of a failed stage.
+	// Error of a failed stage, or that after which a running one tries again.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

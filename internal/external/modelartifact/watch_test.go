@@ -39,6 +39,11 @@ func TestWatchKeepsTheEventBudget(t *testing.T) {
 		report(progress.Report{Stage: "fetch", Phase: progress.Done, Bytes: 140, Total: 140})
 		time.Sleep(time.Second)
 		report(progress.Report{Stage: "convert", Phase: progress.Running})
+		time.Sleep(time.Second)
+		report(progress.Report{Stage: "convert", Phase: progress.Running, Message: "no store"})
+		report(progress.Report{Stage: "convert", Phase: progress.Running, Message: "still no store"})
+		time.Sleep(time.Second)
+		report(progress.Report{Stage: "convert", Phase: progress.Running})
 		report(progress.Report{Stage: "convert", Phase: progress.Failed, Message: "full"})
 		cancel()
 		if err := <-done; err != nil {
@@ -49,8 +54,10 @@ func TestWatchKeepsTheEventBudget(t *testing.T) {
 			0,                                     // the state when the watch starts
 			0,                                     // the fetch runs
 			30_700 * ms, 60_800 * ms, 90_900 * ms, // 30 s after the first number without a call
-			98_000 * ms,              // done
-			99_000 * ms, 99_000 * ms, // the conversion runs, and fails
+			98_000 * ms,                // done
+			99_000 * ms,                // the conversion runs
+			100_000 * ms, 101_000 * ms, // it tries again, and goes on
+			101_000 * ms, // it fails
 		}
 		if diff := cmp.Diff(want, calls); diff != "" {
 			t.Errorf("times of the calls (-want +got):\n%s", diff)
