@@ -94,7 +94,7 @@ e2e-argocd: $(BIN)/argocd cluster-binaries ## Run Argo CD on a control plane wit
 
 # Programs that a node runs, besides those of Debian: apt-get install containerd runc
 # containernetworking-plugins iptables. The programs of pods are in images.
-NODE_TOOLS = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kube-scheduler kubelet kube-proxy kube-network-policies kubectl coredns helm nats-server versitygw)
+NODE_TOOLS = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kube-scheduler kubelet kube-proxy kube-network-policies kubectl coredns helm nats-server versitygw skipper)
 # The node has a network and mounts of its own. Whatever it started ends with it.
 NAMESPACE  = unshare --net --mount --pid --fork --kill-child --mount-proc
 # $(call E2E,FLAVOUR,PATTERN)
@@ -105,7 +105,7 @@ e2e: $(NODE_TOOLS) $(DLLAMA_IMAGE)/usr ## Install Koldun on a real node and use 
 	$(MAKE) --no-print-directory package PLATFORMS=linux/$$($(GO) env GOARCH) VERSION=v0.0.0
 	$(GO) test -c -o $(BIN)/node.test ./test/node
 	$(call E2E,namespaced,$(RUN))
-	$(if $(RUN)$(CLUSTER),,$(call E2E,claims,TestEmbedded))
+	$(if $(RUN)$(CLUSTER),,$(call E2E,claims,TestEmbedded|TestVolume))
 
 .PHONY: check
 check: ## Run the tests that need no control plane and no other tool, without the race detector

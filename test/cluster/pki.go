@@ -87,6 +87,17 @@ func loadAuthority(certPEM []byte, key crypto.Signer) (*authority, error) {
 	return &authority{cert: cert, key: key, pem: certPEM}, nil
 }
 
+// Certificate returns a new certificate for a server with the given DNS names and addresses,
+// its key, and the certificate of the authority that signed it, as PEM.
+func Certificate(names ...string) (certPEM, keyPEM, authorityPEM []byte, err error) {
+	a, err := newAuthority("tests")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	certPEM, keyPEM, err = a.server(names...)
+	return certPEM, keyPEM, a.pem, err
+}
+
 // server signs a certificate for a server on loopback with the given DNS names and
 // addresses.
 func (a *authority) server(names ...string) (certPEM, keyPEM []byte, err error) {

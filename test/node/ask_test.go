@@ -34,6 +34,11 @@ func (r *refusal) Error() string {
 // ask sends a streaming request, and returns the time until the first text, and the text. Its
 // errors are errBroken, a refusal, or one that no gateway should cause.
 func ask(ctx context.Context, url, model, token string) (first time.Duration, text string, err error) {
+	return askBy(ctx, http.DefaultClient, url, model, token)
+}
+
+// askBy is ask by another client.
+func askBy(ctx context.Context, by *http.Client, url, model, token string) (first time.Duration, text string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	body := fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":%q}]}`, model, question)
@@ -46,7 +51,7 @@ func ask(ctx context.Context, url, model, token string) (first time.Duration, te
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	began := time.Now()
-	rsp, err := http.DefaultClient.Do(req)
+	rsp, err := by.Do(req)
 	if err != nil {
 		return 0, "", fmt.Errorf("%w: %w", errBroken, err)
 	}

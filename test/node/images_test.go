@@ -23,7 +23,8 @@ const version = "v0.0.0"
 
 // pushImages pushes the images of Koldun as make package builds them, and those of others,
 // which are made of programs from source: distributed-llama, Crossplane, NATS, an S3 server,
-// a hub with the models of this repository, and a probe of networks.
+// a hub with the models of this repository, a probe of networks, a CSI
+// driver, and an ingress controller.
 func (w *world) pushImages(ctx context.Context) error {
 	layouts := filepath.Join(repository, "_output", "packages", "oci")
 	for _, name := range []string{"koldun", "koldun-function", "koldun-provider", "koldun-configuration", "koldun-configuration-claims"} {
@@ -72,6 +73,10 @@ func others(ctx context.Context) (map[string]program, error) {
 	if err != nil {
 		return nil, err
 	}
+	csi, err := platform.Build(ctx, repository, "test/node/csi")
+	if err != nil {
+		return nil, err
+	}
 	nats, err := imageIn("package/nats/servers.yaml")
 	if err != nil {
 		return nil, err
@@ -98,10 +103,12 @@ func others(ctx context.Context) (map[string]program, error) {
 			},
 			command: []string{"/crossplane"},
 		},
-		nats:       {files: map[string]string{"/nats-server": filepath.Join(bin, "nats-server")}, command: []string{"/nats-server"}},
-		s3:         {files: map[string]string{"/usr/local/bin/versitygw": filepath.Join(bin, "versitygw")}, command: []string{"/usr/local/bin/versitygw"}},
-		"hub:v1":   {files: map[string]string{"/hub": hub, "/models": filepath.Join(repository, "examples", "models")}, command: []string{"/hub"}},
-		"probe:v1": {files: map[string]string{"/probe": probe}, command: []string{"/probe"}},
+		nats:         {files: map[string]string{"/nats-server": filepath.Join(bin, "nats-server")}, command: []string{"/nats-server"}},
+		s3:           {files: map[string]string{"/usr/local/bin/versitygw": filepath.Join(bin, "versitygw")}, command: []string{"/usr/local/bin/versitygw"}},
+		"hub:v1":     {files: map[string]string{"/hub": hub, "/models": filepath.Join(repository, "examples", "models")}, command: []string{"/hub"}},
+		"probe:v1":   {files: map[string]string{"/probe": probe}, command: []string{"/probe"}},
+		"skipper:v1": {files: map[string]string{"/skipper": filepath.Join(bin, "skipper")}, command: []string{"/skipper"}},
+		"csi:v1":     {files: map[string]string{"/csi": csi}, command: []string{"/csi"}},
 	}, nil
 }
 

@@ -33,9 +33,7 @@ func TestNetworkPolicies(t *testing.T) {
 		t.Fatalf("the answer is %q: %v", text, err)
 	}
 	tell("%s answers; all its pods are restricted", model)
-	for _, line := range strings.Split(strings.TrimSpace(w.Kubectl(t, "get", "networkpolicies", "--namespace", ns)), "\n") {
-		tell("  %s", line)
-	}
+	w.tellLines(t, "get", "networkpolicies", "--namespace", ns)
 	w.outward(t, ns, name)
 	w.inward(t, ns, name)
 	w.gone(t, ns, claim)

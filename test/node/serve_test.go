@@ -42,9 +42,7 @@ func (w *world) serves(t *testing.T, example, name string) {
 		t.Fatalf("the answer is %q: %v", text, err)
 	}
 	tell("%s answers, first token after %s: %s", name, first.Round(time.Millisecond), text)
-	for _, line := range strings.Split(strings.TrimSpace(w.Kubectl(t, "get", "dllamas,models,pods", "--show-kind")), "\n") {
-		tell("  %s", line)
-	}
+	w.tellLines(t, "get", "dllamas,models,pods", "--show-kind")
 	w.tellUsage(t)
 	w.deleted(t, claim)
 }

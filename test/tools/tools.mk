@@ -80,6 +80,10 @@ $(BIN)/nats-server: go.mod
 $(BIN)/versitygw: $(TOOLS)/versitygw/go.mod
 	$(call build_tool,versitygw,github.com/versity/versitygw/cmd/versitygw,-X main.Version=$(call version_of,versitygw,github.com/versity/versitygw),-trimpath=false)
 
+# The ingress controller of the node.
+$(BIN)/skipper: $(TOOLS)/skipper/go.mod $(TOOLS)/skipper/main.go
+	$(call build_tool,skipper,.)
+
 # Runs tests, and once more those that failed.
 $(BIN)/gotestsum: $(TOOLS)/gotestsum/go.mod
 	$(call build_tool,gotestsum,gotest.tools/gotestsum)

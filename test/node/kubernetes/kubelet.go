@@ -9,7 +9,7 @@ import (
 // runKubelet runs the kubelet, which registers the node.
 func (n *Node) runKubelet() error {
 	type object = map[string]any
-	dir := filepath.Join(n.Dir(), "kubelet")
+	dir := n.KubeletDir()
 	config := filepath.Join(dir, "config.yaml")
 	raw, err := json.Marshal(object{
 		"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
@@ -51,6 +51,10 @@ func (n *Node) runKubelet() error {
 		"--node-ip="+Address, "--hostname-override="+Name)
 	return err
 }
+
+// KubeletDir returns the folder of the kubelet, in which it mounts volumes and finds their
+// drivers.
+func (n *Node) KubeletDir() string { return filepath.Join(n.Dir(), "kubelet") }
 
 // cgroup returns the name of the control group of pods.
 func (n *Node) cgroup() string { return filepath.Base(n.Dir()) }

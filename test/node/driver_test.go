@@ -1,0 +1,50 @@
+package node_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// addDriver runs the CSI driver, with the Secret for its mounts, until the test ends.
+func (w *world) addDriver(t *testing.T) {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/csi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubelet := "/var/lib/kubelet"
+	if w.node != nil {
+		kubelet = w.node.KubeletDir()
+	}
+	driver := strings.NewReplacer("REGISTRY", w.registry, "KUBELET", kubelet).Replace(string(raw))
+	if err := w.Apply(t.Context(), driver, w.mountSecret(t)); err != nil {
+		t.Fatal(err)
+	}
+	w.podsReady(t, "kube-system", "app=csi", 1)
+	tell("A CSI driver runs on each node")
+}
+
+// mountSecret returns the Secret of the driver with the credentials of the object store.
+func (w *world) mountSecret(t *testing.T) string {
+	t.Helper()
+	value := func(key string) string {
+		raw, err := base64.StdEncoding.DecodeString(w.Kubectl(t, "get", "secret", "s3-credentials", "--namespace=s3", "--output=jsonpath={.data."+key+"}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	secret, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "csi-s3-secret", "namespace": "kube-system"},
+		"stringData": map[string]string{
+			"endpoint": "http://s3.s3.svc:7070", "accessKeyID": value("AWS_ACCESS_KEY_ID"), "secretAccessKey": value("AWS_SECRET_ACCESS_KEY"),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(secret)
+}

@@ -1,0 +1,67 @@
+package node_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestVolume tests that engines read a model from a volume: one that a Job fills, and in the
+// flavour claims one of a CSI driver over the object store. An engine starts anew on a volume
+// that is filled while the object store is away.
+func TestVolume(t *testing.T) {
+	w := koldun(t)
+	raw, err := os.ReadFile("testdata/volume.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	delivery := "pvc"
+	if flavour() == "claims" {
+		delivery = "csi"
+		w.addDriver(t)
+	}
+	claim := filepath.Join(t.TempDir(), "volume.yaml")
+	if err := os.WriteFile(claim, []byte(strings.ReplaceAll(string(raw), "DELIVERY", delivery)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	tell("kubectl apply -f testdata/volume.yaml, delivery %s", delivery)
+	w.Kubectl(t, "apply", "-f", claim)
+	w.ready(t, "default", "volume")
+	url := w.serviceURL(t, "default", "volume-gateway")
+	w.answers(t, url, "default/volume")
+	tell("It answers after %s", time.Since(began).Round(time.Second))
+	w.tellLines(t, "get", "persistentvolumeclaims,pods", "--show-kind")
+	if delivery == "csi" {
+		w.tellLines(t, "logs", "--namespace=kube-system", "--selector=app=csi")
+	}
+	back := func() {}
+	if delivery == "pvc" { // the driver reads the object store at each mount
+		back = w.storeAway(t)
+	}
+	began = time.Now()
+	w.kills("default", "koldun.gorizond.io/component=root")(t)
+	w.ready(t, "default", "volume")
+	w.answers(t, url, "default/volume")
+	tell("Its engine is killed, and answers again after %s", time.Since(began).Round(time.Second))
+	back()
+	w.deleted(t, claim)
+}
+
+// tellLines prints what kubectl says.
+func (w *world) tellLines(t *testing.T, args ...string) {
+	t.Helper()
+	for _, line := range strings.Split(strings.TrimSpace(w.Kubectl(t, args...)), "\n") {
+		tell("  %s", line)
+	}
+}
+
+// answers tests that a model answers.
+func (w *world) answers(t *testing.T, url, model string) {
+	t.Helper()
+	if _, text, err := ask(t.Context(), url, model, ""); err != nil || text != answer {
+		t.Fatalf("the answer is %q: %v", text, err)
+	}
+}
