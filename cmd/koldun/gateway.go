@@ -25,6 +25,7 @@ type GatewayCmd struct {
 	Namespace       string        `default:"default" help:"Namespace of the gateway: it serves the models and accepts the tokens of this namespace, and bare model names refer to it."`
 	Namespaces      []string      `placeholder:"NAME" help:"Further namespaces whose models it serves and whose tokens it accepts."`
 	AllowedHost     []string      `name:"allowed-host" env:"KOLDUN_ALLOWED_HOSTS" placeholder:"NAME" help:"Host name that requests may name beside IP addresses, so that no page of another site can use a server on loopback by DNS rebinding. May be repeated; none is all."`
+	BasePath        string        `placeholder:"/PATH" help:"Path below which the API is served as well, for proxies that do not remove it."`
 	AllowAnonymous  bool          `help:"Answer requests without an API token."`
 	ResponseTimeout time.Duration `default:"10m" help:"Maximum time for one answer from the start of the engine."`
 	QueueTimeout    time.Duration `default:"1h" help:"Maximum time that a request waits for a runner."`
@@ -99,6 +100,7 @@ func (c *GatewayCmd) config(log *slog.Logger) (gateway.Config, error) {
 		Namespace:       c.Namespace,
 		Namespaces:      c.Namespaces,
 		Hosts:           c.AllowedHost,
+		BasePath:        c.BasePath,
 		AllowAnonymous:  c.AllowAnonymous,
 		ResponseTimeout: c.ResponseTimeout,
 		QueueTimeout:    c.QueueTimeout,

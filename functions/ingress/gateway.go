@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -37,6 +38,9 @@ func (p *ingressPlan) gatewayPod() workload.Pod {
 	}
 	if b.AllowAnonymous {
 		args = append(args, "--allow-anonymous")
+	}
+	if r := p.i.Spec.Route; r != nil && pathType(r.PathType) == networkingv1.PathTypePrefix && base(r.Path) != "" {
+		args = append(args, "--base-path="+strings.ReplaceAll(base(r.Path), "$", "$$")) // the controller sends the whole path
 	}
 	args = append(args, differing(b)...)
 	args = append(args, allowed(b.ExtraArgs)...)

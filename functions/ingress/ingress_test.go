@@ -48,6 +48,8 @@ func TestIngress(t *testing.T) {
 		"HashSecretRef": {Composite: meta + "spec: {backend: {hashSecret: ignored, hashSecretRef: {name: s, key: k}}}", Observed: running, Reason: reason.Available},
 		"Service":       {Composite: meta + "spec: {service: {type: LoadBalancer, port: 80, annotations: {a: b}}}", Observed: running, Reason: reason.Available, Says: ":80/v1"},
 		"Route":         {Composite: meta + "spec: {route: {host: h, ingressClassName: nginx, pathType: Exact, path: /llm/, annotations: {a: b}, tls: [{secretName: t}, {secretName: u, hosts: [x]}]}}", Observed: running, Reason: reason.Available, Says: "https://h/llm/v1"},
+		"RoutePath":     {Composite: meta + "spec: {route: {host: h, path: /llm/}}", Observed: running, Reason: reason.Available, Says: "http://h/llm/v1"},
+		"RouteAPI":      {Composite: meta + "spec: {route: {host: h, path: /v1}}", Observed: running, Reason: reason.Available, Says: "http://h/v1"},
 		"RoutePlain":    {Composite: meta + "spec: {route: {host: h, pathType: ImplementationSpecific}}", Observed: running, Reason: reason.Available, Says: "http://h/v1"},
 		"GatewayAPI":    {Composite: meta + "spec: {route: {host: h, annotations: {a: b}, gateways: [{name: g, namespace: infra, sectionName: web}, {name: x}]}}", Observed: running, Reason: reason.Available, Says: "http://h/v1"},
 		"GatewayExact":  {Composite: meta + "spec: {route: {host: h, path: /p, pathType: exact, gateways: [{name: g}]}}", Observed: running, Reason: reason.Available},

@@ -48,7 +48,7 @@ func (p *ingressPlan) route() (compose.Next, error) {
 	if len(r.TLS) > 0 {
 		scheme = "https"
 	}
-	p.status.URL = scheme + "://" + r.Host + strings.TrimSuffix(path(r.Path), "/") + "/v1"
+	p.status.URL = scheme + "://" + r.Host + base(r.Path) + "/v1"
 	p.status.IngressName = p.name("route")
 	return compose.Continue, nil
 }
@@ -108,6 +108,12 @@ func (p *ingressPlan) httpRoute(service string, port int32) *unstructured.Unstru
 			"rules":      []any{workload.RouteRule(service, port, workload.PathMatch(match, path(r.Path)))},
 		},
 	}}
+}
+
+// base returns the path below which a route's path has the API, as if it were at the root; empty
+// for the root itself. A route may lead to the API alone.
+func base(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(path, "/"), "/v1")
 }
 
 func path(p string) string {

@@ -27,6 +27,7 @@ type Config struct {
 	Namespace      string
 	Namespaces     []string
 	Hosts          []string // names in the Host header that are served; empty is all; see httpserver.AllowsHost
+	BasePath       string   // below which the API is as well, such as "/llm", for proxies that do not remove it
 	AllowAnonymous bool     // also serve callers without a token, or with one that is not accepted
 
 	ResponseTimeout time.Duration   // from the moment the engine starts; default 10 min

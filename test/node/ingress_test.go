@@ -16,7 +16,8 @@ import (
 )
 
 // TestIngress tests the route of a claim from outside of the cluster: an ingress controller
-// serves its host by HTTPS with the certificate that the claim names, and streams answers.
+// serves its host and path by HTTPS with the certificate that the claim names, and streams
+// answers.
 func TestIngress(t *testing.T) {
 	w := koldun(t)
 	if w.node == nil {
@@ -41,7 +42,7 @@ func TestIngress(t *testing.T) {
 	w.ready(t, "default", "routed")
 	w.tellLines(t, "get", "ingresses.networking.k8s.io")
 	url := w.Kubectl(t, "get", "dllama/routed", "--output=jsonpath={.status.url}")
-	if want := "https://" + host + "/v1"; url != want {
+	if want := "https://" + host + "/models-of-a-team/v1"; url != want {
 		t.Errorf("status.url is %q, want %q", url, want)
 	}
 	controller := net.JoinHostPort(w.Kubectl(t, "get", "service/skipper", "--namespace=ingress", "--output=jsonpath={.spec.clusterIP}"), "443")

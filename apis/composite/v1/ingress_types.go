@@ -176,7 +176,7 @@ type Route struct {
 	// +kubebuilder:validation:MaxLength=253
 	Host string `json:"host"`
 
-	// Path prefix.
+	// Path prefix. The gateway answers below it, also if the controller does not remove it.
 	// +optional
 	// +kubebuilder:default="/"
 	// +kubebuilder:validation:Pattern=`^/.*$`
