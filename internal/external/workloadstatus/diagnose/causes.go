@@ -62,7 +62,7 @@ func Causes() []Cause {
 			"Do what the message asks: an image that runs as root or is built for another processor cannot start."},
 		{ArgumentRefused, true, "A program ended and printed that it does not know an argument, or refuses its value.",
 			"Correct the arguments of the claim: the message names the one."},
-		{OutOfMemory, true, "`OOMKilled` twice, or in a Job that gave up: a container needs more memory than its limit.",
+		{OutOfMemory, true, "`OOMKilled` twice, or in a Job that gave up, or `OOM-killed` of a container that does not start: it needs more memory than its limit.",
 			"Raise the limit that the message names, or use more nodes or smaller weights."},
 		{NodeOutOfMemory, false, "`OOMKilled` of a container without a memory limit: the node has no memory left.",
 			"Run the pod on a node with more memory, or request what it needs, so that it has a node with that much free."},

@@ -547,6 +547,18 @@ func diagnoses() map[string]diagnosis {
 			reason: diagnose.VolumeUnavailable, pod: "tiny-root-0",
 			says: `The node of pod "tiny-root-0" cannot start it: plugin type="calico" failed; check the network plug-in and the runtime of the node`,
 		},
+		"NoMemoryForThePod": { // as containerd 1.6 with runc 1.1 reports it
+			scene:  one(pod(), event("pod", "FailedCreatePodSandBox", "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: container init was OOM-killed (memory limit too low?): unknown", time.Second)),
+			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0": container "engine" needs more than its memory limit of 64Mi; raise spec.rootResources.limits.memory`,
+		},
+		"NoMemoryForTheStart": {
+			scene: one(pod(waiting("CrashLoopBackOff", ""), func(p *corev1.Pod) {
+				p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError", Message: "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: container init was OOM-killed (memory limit too low?): unknown"}
+			})),
+			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0": container "engine" needs more than its memory limit of 64Mi; raise spec.rootResources.limits.memory`,
+		},
 		"Argument": {
 			scene: diagnose.Scene{Pods: []*corev1.Pod{pod(labelled("worker", "worker"), func(p *corev1.Pod) {
 				p.Spec.Containers[0].Command = []string{"serve"}

@@ -26,9 +26,23 @@ func volumes(p *corev1.Pod, events []*corev1.Event) Diagnosis {
 	e := found[0]
 	what, mend := "mount its volumes", "create what is missing, or correct the reference to it"
 	if e.Reason == "FailedCreatePodSandBox" {
+		if c, limited := smallest(p); limited && strings.Contains(e.Message, outOfMemoryAtStart) {
+			return exceeded(p, c, true)
+		}
 		what, mend = "start it", "check the network plug-in and the runtime of the node"
 	}
 	return Diagnosis{Reason: VolumeUnavailable, Message: fmt.Sprintf("The node of pod %q cannot %s: %s; %s", p.Name, what, short(e.Message), mend)}
+}
+
+// smallest returns the container with the least memory limit; false if none has one.
+func smallest(p *corev1.Pod) (c corev1.Container, limited bool) {
+	for _, other := range p.Spec.Containers {
+		limit, ok := other.Resources.Limits[corev1.ResourceMemory]
+		if least := c.Resources.Limits[corev1.ResourceMemory]; ok && (!limited || limit.Cmp(least) < 0) {
+			c, limited = other, true
+		}
+	}
+	return c, limited
 }
 
 // creating reports whether no container has been created since the pod was bound.
