@@ -1,11 +1,16 @@
 package gateway
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gorizond/koldun/internal/names"
+)
 
 // setMember names, in a header, the Dllama or Session that answers. It drops what
 // cannot be the name of one.
 func setMember(h http.Header, name string) {
-	if isObjectName(name) {
+	if isObjectName(strings.TrimPrefix(name, names.SessionGroup(""))) {
 		h.Set(headerMember, name)
 	}
 }
