@@ -126,15 +126,19 @@ func config(p *corev1.Pod, c corev1.Container, message string) Diagnosis {
 		"Pod %q cannot start container %q: %s; create it, or correct the reference to it", p.Name, c.Name, short(message))}
 }
 
-// outOfMemoryAtStart is what runc says if the memory limit is too small for the start of a
-// container, or for that of a pod all of whose containers have limits.
-const outOfMemoryAtStart = "container init was OOM-killed"
+// limitTooLow reports whether a runtime says that the memory limit is too low for the start
+// of a container, or for that of a pod all of whose containers have limits: runc does once
+// the kernel has ended it, and CRI-O before.
+func limitTooLow(message string) bool {
+	return strings.Contains(message, "container init was OOM-killed") ||
+		strings.Contains(message, "set memory limit") && strings.Contains(message, "too low")
+}
 
 // start returns the problem of a container that the runtime of the node refuses.
 func start(p *corev1.Pod, c corev1.Container, message string) Diagnosis {
 	f := fieldsOf(p.Labels, c.Name)
 	switch {
-	case strings.Contains(message, outOfMemoryAtStart):
+	case limitTooLow(message):
 		return exceeded(p, c, true)
 	case strings.Contains(message, "executable file not found"), strings.Contains(message, "exec") && strings.Contains(message, "no such file or directory"):
 		program := "its program"

@@ -552,6 +552,11 @@ func diagnoses() map[string]diagnosis {
 			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0": container "engine" needs more than its memory limit of 64Mi; raise spec.rootResources.limits.memory`,
 		},
+		"NoMemoryForThePodOfCRIO": {
+			scene:  one(pod(), event("pod", "FailedCreatePodSandBox", "Failed to create pod sandbox: rpc error: code = Unknown desc = pod set memory limit 1048576 too low; should be at least 12582912", time.Second)),
+			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0": container "engine" needs more than its memory limit of 64Mi; raise spec.rootResources.limits.memory`,
+		},
 		"NoMemoryForTheStart": {
 			scene: one(pod(waiting("CrashLoopBackOff", ""), func(p *corev1.Pod) {
 				p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError", Message: "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: container init was OOM-killed (memory limit too low?): unknown"}

@@ -26,7 +26,7 @@ func volumes(p *corev1.Pod, events []*corev1.Event) Diagnosis {
 	e := found[0]
 	what, mend := "mount its volumes", "create what is missing, or correct the reference to it"
 	if e.Reason == "FailedCreatePodSandBox" {
-		if c, limited := smallest(p); limited && strings.Contains(e.Message, outOfMemoryAtStart) {
+		if c, limited := smallest(p); limited && limitTooLow(e.Message) {
 			return exceeded(p, c, true)
 		}
 		what, mend = "start it", "check the network plug-in and the runtime of the node"
