@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -26,6 +27,7 @@ type namespace struct {
 	name    string
 	clients kubernetes.Interface
 	feed    *feed.Feed
+	evicted evictions
 
 	mu     sync.Mutex
 	stores *stores // nil until the first lists are complete
@@ -50,6 +52,10 @@ func (n *namespace) follow(ctx context.Context, tell func(topic string)) {
 		}))
 	pods, events := all.Core().V1().Pods().Informer(), warnings.Core().V1().Events().Informer()
 	sets, deployments, jobs := all.Apps().V1().StatefulSets().Informer(), all.Apps().V1().Deployments().Informer(), all.Batch().V1().Jobs().Informer()
+	news := func(obj any) {
+		n.evicted.note(time.Now(), obj)
+		tell(feed.Everyone)
+	}
 	for _, i := range []cache.SharedIndexInformer{pods, events, sets, deployments, jobs} {
 		// Neither can fail before the informer runs.
 		_ = i.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
@@ -58,9 +64,9 @@ func (n *namespace) follow(ctx context.Context, tell func(topic string)) {
 			tell(feed.Everyone)
 		})
 		_, _ = i.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(any) { tell(feed.Everyone) },
-			UpdateFunc: func(any, any) { tell(feed.Everyone) },
-			DeleteFunc: func(any) { tell(feed.Everyone) },
+			AddFunc:    news,
+			UpdateFunc: func(_, now any) { news(now) },
+			DeleteFunc: news,
 		})
 	}
 	all.Start(ctx.Done())
@@ -101,12 +107,13 @@ func (n *namespace) scene(of labels.Selector) (*diagnose.Scene, error) {
 	if stores == nil {
 		return nil, n.failed(err)
 	}
+	events := selected[*corev1.Event](stores.events, labels.Everything())
 	return &diagnose.Scene{
 		Pods:         selected[*corev1.Pod](stores.pods, of),
 		StatefulSets: selected[*appsv1.StatefulSet](stores.sets, of),
 		Deployments:  selected[*appsv1.Deployment](stores.deployments, of),
 		Jobs:         selected[*batchv1.Job](stores.jobs, of),
-		Events:       selected[*corev1.Event](stores.events, labels.Everything()),
+		Events:       append(events, n.evicted.missing(time.Now(), events)...),
 	}, nil
 }
 
