@@ -29,7 +29,7 @@ func rendered(t *testing.T, values string) (*manifests, v1alpha1.ClusterProvider
 	if err != nil {
 		cluster.Missing(t, "helm", "make bin/helm")
 	}
-	chart, err := platform.Chart(t.Context(), "../..", t.TempDir())
+	chart, err := platform.Chart(t.Context(), "../..", t.TempDir(), platform.Unreleased)
 	if err != nil {
 		t.Fatal(err)
 	}

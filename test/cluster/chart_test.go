@@ -24,7 +24,7 @@ func render(t *testing.T, kubeconfig string) func(args ...string) (string, error
 	if err != nil {
 		cluster.Missing(t, "helm", "make bin/helm")
 	}
-	chart, err := platform.Chart(t.Context(), "../..", t.TempDir())
+	chart, err := platform.Chart(t.Context(), "../..", t.TempDir(), platform.Unreleased)
 	if err != nil {
 		t.Fatal(err)
 	}

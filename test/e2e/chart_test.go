@@ -31,7 +31,7 @@ func (p *suite) try(t *testing.T) func(command string, args ...string) error {
 	if err != nil {
 		cluster.Missing(t, "helm", "make bin/helm")
 	}
-	chart, err := platform.Chart(t.Context(), repository, t.TempDir())
+	chart, err := platform.Chart(t.Context(), repository, t.TempDir(), platform.Unreleased)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (w *world) installKoldun(t *testing.T) error {
 	if err != nil {
 		return err
 	}
-	chart, err := platform.Chart(ctx, repository, t.TempDir())
+	chart, err := platform.Chart(ctx, repository, t.TempDir(), version)
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,10 @@
 {{- end }}
 {{- if .Values.nats.install }}
 {{- with lookup "apps/v1" "StatefulSet" "nats" "nats" }}
-{{- if ne (int .spec.replicas) (int $.Values.nats.replicas) }}
-{{- if or (eq (int .spec.replicas) 1) (eq (int $.Values.nats.replicas) 1) }}
-{{- fail (printf "this cluster has nats.replicas=%d: a single server and several keep streams differently, and a change of their number would lose them" (int .spec.replicas)) }}
-{{- end }}
+{{- $have := int .spec.replicas }}
+{{- $want := int $.Values.nats.replicas }}
+{{- if or (lt $want $have) (and (eq $have 1) (gt $want 1)) }}
+{{- fail (printf "nats.replicas is %d, and this cluster has %d: fewer servers would lose streams, and a single one cannot become several. Set nats.replicas=%d" $want $have $have) }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -10,14 +10,18 @@ import (
 	"strings"
 )
 
-// Chart builds Koldun's Helm chart in dir, as make chart does, and returns its file.
-func Chart(ctx context.Context, root, dir string) (string, error) {
+// Unreleased is the version of everything in the repository.
+const Unreleased = "v0.0.0"
+
+// Chart builds a version of Koldun's Helm chart in dir, as make chart does, and returns its
+// file.
+func Chart(ctx context.Context, root, dir, version string) (string, error) {
 	builder, err := Build(ctx, root, "package/build")
 	if err != nil {
 		return "", err
 	}
 	file := filepath.Join(dir, "koldun.tgz")
-	return file, run(ctx, root, builder, "chart", "--out", file)
+	return file, run(ctx, root, builder, "chart", "--version", version, "--out", file)
 }
 
 // A Helm runs Helm.
