@@ -21,7 +21,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
-	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
+	"github.com/gorizond/koldun/terraform-provider/clitest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 

@@ -85,3 +85,31 @@ func secretsIn(keys []string, credentials ...string) []string {
 	}
 	return out
 }
+
+// TestOwnUser tests that the provider needs no login for resources in the account of its
+// namespace, and that it says what to do if there is no account.
+func TestOwnUser(t *testing.T) {
+	s := natstest.StartOperator(t)
+	f := mirror(t).Folder(t, head+`
+provider "koldun" {
+  kubernetes = { namespace = "search" }
+}
+variable "account" { default = true }
+resource "koldun_nats_account" "search" {
+  count     = var.account ? 1 : 0
+  namespace = "search"
+}
+resource "koldun_key_value" "tokens" {
+  depends_on = [koldun_nats_account.search]
+  bucket     = "koldun_tokens"
+}
+`, operatorOf(s)...)
+	if r := f.Run("apply", "-auto-approve", "-var", "account=false"); r.Exit == 0 || !wrapped(`namespace "search" has no account yet`).MatchString(r.Out) {
+		t.Errorf("apply without an account exits with %d:\n%s", r.Exit, r.Out)
+	}
+	f.OK("apply", "-auto-approve")
+	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
+		t.Errorf("the plan after apply is not empty:\n%s", r.Out)
+	}
+	f.OK("destroy", "-auto-approve")
+}

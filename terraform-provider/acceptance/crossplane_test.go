@@ -30,7 +30,7 @@ import (
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
+	"github.com/gorizond/koldun/terraform-provider/clitest"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/platform"
 )

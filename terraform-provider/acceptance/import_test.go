@@ -14,8 +14,8 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/terraform-provider/clitest"
 	"github.com/gorizond/koldun/terraform-provider/internal/claim"
-	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 	"github.com/gorizond/koldun/terraform-provider/internal/managed"
 )
 

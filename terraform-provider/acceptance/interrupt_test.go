@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
+	"github.com/gorizond/koldun/terraform-provider/clitest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
+	"github.com/gorizond/koldun/terraform-provider/clitest"
 )
 
 // TestPlansAndStateHoldNoSecrets plans, applies, refreshes and destroys with secrets of

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
+	"github.com/gorizond/koldun/terraform-provider/clitest"
 )
 
 // written collects the output of the commands in a folder.

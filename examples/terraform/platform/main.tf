@@ -48,7 +48,8 @@ variable "install" {
   description = "Koldun's install.yaml, of a release. Left out, it is that of this repository."
 }
 
-# Connections come from KUBECONFIG and the NATS_ variables.
+# Connections come from KUBECONFIG and the NATS_ variables, or for NATS in operator mode
+# the NATS_OPERATOR_ variables.
 provider "koldun" {
   kubernetes = { namespace = var.namespace }
 }

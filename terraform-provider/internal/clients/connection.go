@@ -80,8 +80,8 @@ func (c *Connections) Missing(s System) string {
 	}
 	switch s {
 	case NATS:
-		if c.Settings.NATS.URL == "" {
-			return "No NATS server is configured. Set nats.url in the provider block, or the environment variable NATS_URL."
+		if c.Settings.NATS.URL == "" && !c.own() {
+			return "No NATS server is configured. Set nats.url in the provider block, or the environment variable NATS_URL; for servers in operator mode, the block nats_operator."
 		}
 	case NATSOperator:
 		return c.Settings.Operator.missing()
@@ -109,19 +109,27 @@ func (c *Connections) check(s System) error {
 	return nil
 }
 
-// Bus returns the connection to NATS. Errors: those of bus.Connect, within 20 s.
+// Bus returns the connection to NATS. Errors: those of bus.Connect, within 20 s; Denied if
+// it is to an account that does not exist.
 func (c *Connections) Bus(ctx context.Context) (*bus.Bus, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.bus != nil {
-		return c.bus, nil
-	}
 	if err := c.check(NATS); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialWithin)
 	defer cancel()
-	b, err := bus.Connect(ctx, c.Settings.NATS)
+	login := c.Settings.NATS
+	if c.own() {
+		var err error
+		if login, err = c.ownLogin(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bus != nil {
+		return c.bus, nil
+	}
+	b, err := bus.Connect(ctx, login)
 	if err != nil {
 		return nil, Advise(NATS, err)
 	}
@@ -137,6 +145,9 @@ func (c *Connections) NATS(ctx context.Context) (*bus.Bus, map[string][]byte, er
 		return nil, nil, fault.As(fault.NotFound, errors.New(strings.TrimSuffix(m, ".")))
 	}
 	b, err := c.Bus(ctx)
+	if c.own() {
+		return b, c.Settings.Operator.address().Env(), err // no workload gets the provider's login
+	}
 	return b, c.Settings.NATS.Env(), err
 }
 

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 )
 
 // Environment variables that the settings of the operator fall back to. No workload has
@@ -22,6 +24,10 @@ const (
 	EnvOperatorServers  = "NATS_OPERATOR_SERVERS"
 	EnvOperatorCA       = "NATS_OPERATOR_CA"
 )
+
+// ownLife is the lifetime of credentials that the provider makes for itself, which an apply
+// does not outlive.
+const ownLife = 24 * time.Hour
 
 // An Operator holds the keys that make accounts on NATS servers in operator mode.
 type Operator struct {
@@ -65,6 +71,40 @@ func (o Operator) login() (bus.Config, error) {
 	return out, nil
 }
 
+// address returns how to reach the servers, without a login.
+func (o Operator) address() bus.Config {
+	return bus.Config{URL: o.Servers.URL, CA: o.Servers.CA, Cert: o.Servers.Cert, Key: o.Servers.Key}
+}
+
+// own reports whether the provider makes its user of NATS by itself.
+func (c *Connections) own() bool {
+	return c.Settings.NATS.URL == "" && !c.Settings.Unknown[NATS] && c.Settings.Operator.missing() == ""
+}
+
+// ownLogin returns the connection of a user that the provider makes in the account of its
+// namespace. Credentials from before an account exists are refused for ever. Errors: Denied
+// without an account, those of bus.Connect.
+func (c *Connections) ownLogin(ctx context.Context) (bus.Config, error) {
+	out, namespace := c.Settings.Operator.address(), c.Namespace()
+	operator, err := operated{c}.Operator(ctx)
+	if err != nil {
+		return out, err
+	}
+	switch state, err := operator.Accounts.State(ctx, namespace); {
+	case fault.Is(err, fault.NotFound), err == nil && state.Disabled:
+		return out, fault.Errorf(fault.Denied, "cannot use NATS: namespace %q has no account yet, or a disabled one. Let the resource depend on a koldun_nats_account or a claim in the namespace, "+
+			"and name it by kubernetes.namespace in the provider block", namespace)
+	case err != nil:
+		return out, err
+	}
+	user, err := c.Settings.Operator.Keyring.User(natsauth.Grant{Namespace: namespace, Owner: "terraform", Role: natsauth.Provider}, ownLife)
+	if err != nil {
+		return out, err
+	}
+	out.Creds, out.InboxPrefix, out.Name = user.Credentials, user.InboxPrefix, kube.FieldManager
+	return out, nil
+}
+
 // Of returns the connections of a resource that needs some systems. Those of a resource
 // that makes accounts have an Operator; others do not need the servers to answer.
 func (c *Connections) Of(needs []System) catalog.Connections {
@@ -104,7 +144,6 @@ func (c operated) Operator(ctx context.Context) (*catalog.Operator, error) {
 		b.Close()
 		return nil, fmt.Errorf("cannot use nats_operator of the provider block: %w", err)
 	}
-	address := bus.Config{URL: of.Servers.URL, CA: of.Servers.CA, Cert: of.Servers.Cert, Key: of.Servers.Key}
-	c.system, c.operator = b, &catalog.Operator{Accounts: accounts, Address: address.Env()}
+	c.system, c.operator = b, &catalog.Operator{Accounts: accounts, Address: of.address().Env()}
 	return c.operator, nil
 }

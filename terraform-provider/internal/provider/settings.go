@@ -30,7 +30,11 @@ type setting struct {
 	name, env, text string
 	secret          bool
 	count           bool // a number of at least 1
+	pem             bool // others use the variable for the path of a file, which is not read
 }
+
+// pemBegin is the prefix of keys, certificates and credentials.
+const pemBegin = "-----BEGIN"
 
 func blocks() map[clients.System][]setting {
 	return map[clients.System][]setting{
@@ -43,7 +47,7 @@ func blocks() map[clients.System][]setting {
 			{name: "creds_file", env: names.EnvNATSCreds, text: "Path of a NATS credentials file, instead of user and password."},
 			{name: "creds", text: "Content of a NATS credentials file, instead of its path.", secret: true},
 			{name: "inbox_prefix", env: names.EnvNATSInbox, text: "Prefix of the subjects of answers, for users that may subscribe to no others. Left out, it is `_INBOX`."},
-			{name: "ca_pem", text: "Authority of the servers' certificates, in PEM, instead of the system's."},
+			{name: "ca_pem", env: names.EnvNATSCA, pem: true, text: "Authority of the servers' certificates, in PEM, instead of the system's."},
 			{name: "client_cert_pem", text: "Client certificate, in PEM."},
 			{name: "client_key_pem", text: "Key of the client certificate, in PEM.", secret: true},
 		},
@@ -96,7 +100,11 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 		for _, s := range settings {
 			text := s.text
 			if s.env != "" {
-				text += " Environment variable: `" + s.env + "`."
+				text += " Environment variable: `" + s.env + "`"
+				if s.pem {
+					text += ", which is not read if it holds a path"
+				}
+				text += "."
 			}
 			inner[s.name] = schema.StringAttribute{Optional: true, Sensitive: s.secret, Description: text}
 			if s.count {
@@ -115,9 +123,9 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 func title(s clients.System) string {
 	switch s {
 	case clients.NATS:
-		return "How to reach NATS."
+		return "How to reach NATS. Left out, with `nats_operator`, the provider makes a user for itself in the account of the namespace of the block `kubernetes`."
 	case clients.NATSOperator:
-		return "How to make accounts and users on NATS servers in operator mode: only `koldun_nats_account` and `koldun_nats_user` need it. " +
+		return "How to make accounts and users on NATS servers in operator mode: `koldun_nats_account` and `koldun_nats_user` need it. " +
 			"It does not depend on the block `nats`, whose login is of one account."
 	case clients.S3:
 		return "How to reach the object store."
@@ -145,7 +153,7 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 			switch {
 			case v == nil || v.IsNull():
 				if !elsewhere[s.name] {
-					values[system][s.name] = strings.TrimSpace(getenv(s.env))
+					values[system][s.name] = s.of(getenv)
 				}
 			case v.IsUnknown():
 				out.Unknown[system] = true
@@ -188,10 +196,19 @@ func natsConfig(nats map[string]string) bus.Config {
 	switch {
 	case out.Creds != "":
 		out.CredsFile = ""
-	case strings.HasPrefix(out.CredsFile, "-----BEGIN"):
+	case strings.HasPrefix(out.CredsFile, pemBegin):
 		out.Creds, out.CredsFile = out.CredsFile, ""
 	}
 	return out
+}
+
+// of returns the value that the environment gives the setting.
+func (s setting) of(getenv func(string) string) string {
+	value := strings.TrimSpace(getenv(s.env))
+	if s.pem && !strings.HasPrefix(value, pemBegin) {
+		return "" // the path of a file, as the nats CLI expects
+	}
+	return value
 }
 
 // textOf returns the value of a setting as the environment holds it.

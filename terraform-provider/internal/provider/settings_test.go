@@ -129,6 +129,10 @@ func TestLoginOfTheBlockWins(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", attribute, got, want)
 		}
 	}
+	const ca = "-----BEGIN CERTIFICATE-----"
+	if got := natsBlock(t, nil, map[string]string{"NATS_CA": ca}); got.CA != ca {
+		t.Errorf("NATS_CA with a certificate: got %q", got.CA)
+	}
 	_, d := readNATS(t, map[string]string{"password": "p", "token": "t"}, nil)
 	if len(d) != 1 || d[0].Detail() != "The block nats has password and token. A connection has one login: remove the other." {
 		t.Errorf("two logins: got %v", d)
