@@ -94,7 +94,7 @@ e2e-argocd: $(BIN)/argocd cluster-binaries ## Run Argo CD on a control plane wit
 
 # Programs that a node runs, besides those of Debian: apt-get install containerd runc
 # containernetworking-plugins iptables. The programs of pods are in images.
-NODE_TOOLS = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kube-scheduler kubelet kube-proxy kube-network-policies kubectl coredns helm nats-server versitygw skipper)
+NODE_TOOLS = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kube-scheduler kubelet kube-proxy kube-network-policies kubectl coredns helm tofu nats-server versitygw skipper)
 # The node has a network and mounts of its own. Whatever it started ends with it.
 NAMESPACE  = unshare --net --mount --pid --fork --kill-child --mount-proc
 # $(call E2E,FLAVOUR,PATTERN)
@@ -103,6 +103,7 @@ E2E        = cd test/node && KOLDUN_E2E=1 KOLDUN_REQUIRE_CLUSTER=1 CLUSTER=$(CLU
 .PHONY: e2e
 e2e: $(NODE_TOOLS) $(DLLAMA_IMAGE)/usr ## Install Koldun on a real node and use it, as root; CLUSTER=current uses that of the kubeconfig, which pulls from REGISTRY; RUN=PATTERN chooses tests
 	$(MAKE) --no-print-directory package PLATFORMS=linux/$$($(GO) env GOARCH) VERSION=v0.0.0
+	$(MAKE) --no-print-directory package PLATFORMS=linux/$$($(GO) env GOARCH) VERSION=v0.0.1 PACKAGES=$(PACKAGES)-newer
 	$(GO) test -c -o $(BIN)/node.test ./test/node
 	$(call E2E,namespaced,$(RUN))
 	$(if $(RUN)$(CLUSTER),,$(call E2E,claims,TestEmbedded|TestVolume))

@@ -81,7 +81,7 @@ func (h History) checkEntry(e Entry, r *report) {
 		if state == queue.Completed && e.Code != queue.CodeInterrupted && !unconfirmed {
 			say(EndsOnce, "the client received %q, but the outcome is completed", e.Code)
 		}
-	case info:
+	case Broken:
 		if !h.gatewayDisturbed(e) {
 			say(OneGeneration, "its connection broke though no gateway was touched")
 		}

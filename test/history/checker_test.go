@@ -103,11 +103,11 @@ func TestChecker(t *testing.T) {
 			"Silent":        {func(_ *sample, e *Entry) { e.text, e.Verdict = pieces(e.Prompt.ID, "g1", 0), silent }, "without an error"},
 			"Invented":      {func(s *sample, _ *Entry) { s.Generations = s.Generations[1:] }, "no engine has generated"},
 			"EngineKilled":  {func(s *sample, _ *Entry) { s.Generations, s.Faults = s.Generations[1:], touched(s) }, ""},
-			"Broken":        {func(_ *sample, e *Entry) { e.Verdict = info }, "though no gateway was touched"},
-			"BrokenByOther": {func(s *sample, e *Entry) { e.Verdict, s.Faults = info, touched(s) }, "though no gateway was touched"},
-			"BrokenByFault": {func(s *sample, e *Entry) { e.Verdict, s.Gateways = info, touched(s) }, ""},
+			"Broken":        {func(_ *sample, e *Entry) { e.Verdict = Broken }, "though no gateway was touched"},
+			"BrokenByOther": {func(s *sample, e *Entry) { e.Verdict, s.Faults = Broken, touched(s) }, "though no gateway was touched"},
+			"BrokenByFault": {func(s *sample, e *Entry) { e.Verdict, s.Gateways = Broken, touched(s) }, ""},
 			"BrokenLater": {func(s *sample, e *Entry) {
-				e.Verdict, s.Gateways = info, []Span{{s.now.Add(time.Minute), s.now.Add(2 * time.Minute)}}
+				e.Verdict, s.Gateways = Broken, []Span{{s.now.Add(time.Minute), s.now.Add(2 * time.Minute)}}
 			}, "though no gateway was touched"},
 		},
 		NothingLost: {

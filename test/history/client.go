@@ -48,7 +48,7 @@ func (q ChatRequest) Send(ctx context.Context, client *http.Client, url string) 
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		e.Verdict = info
+		e.Verdict = Broken
 		if ctx.Err() != nil {
 			e.Verdict = Disconnected
 		}
@@ -70,7 +70,7 @@ func (q ChatRequest) Send(ctx context.Context, client *http.Client, url string) 
 	default:
 		e.whole(answer)
 	}
-	if e.Verdict == info && ctx.Err() != nil {
+	if e.Verdict == Broken && ctx.Err() != nil {
 		e.Verdict = Disconnected
 	}
 	e.Received = received.Bytes()
@@ -94,7 +94,7 @@ func (e *Entry) refused(r io.Reader) {
 	text, err := io.ReadAll(r)
 	var received openai.Error
 	if err != nil || json.Unmarshal(text, &received) != nil {
-		e.Verdict = info
+		e.Verdict = Broken
 		return
 	}
 	e.Verdict, e.Code = fail, received.Code
@@ -108,7 +108,7 @@ func (e *Entry) whole(r io.Reader) {
 		}
 	}
 	if err != nil || json.Unmarshal(text, &answer) != nil || len(answer.Choices) != 1 {
-		e.Verdict = info
+		e.Verdict = Broken
 		return
 	}
 	e.text, e.Verdict = answer.Choices[0].Message.Content, OK
@@ -120,7 +120,7 @@ func (e *Entry) events(r io.Reader, disconnectAfter int) {
 	for pieces := 0; ; {
 		line, err := in.ReadString('\n')
 		if err != nil {
-			e.Verdict = info
+			e.Verdict = Broken
 			if errors.Is(err, io.EOF) {
 				e.Verdict = silent // the server has ended the stream normally
 			}

@@ -14,7 +14,7 @@ type Verdict string
 const (
 	OK           Verdict = "ok"           // complete answer
 	fail         Verdict = "fail"         // error, before or after a part of the answer
-	info         Verdict = "info"         // the connection broke: the result is unknown
+	Broken       Verdict = "broken"       // the connection broke: the result is unknown
 	Disconnected Verdict = "disconnected" // the client disconnected
 	silent       Verdict = "silent"       // incomplete answer that ended without an error
 )

@@ -2,16 +2,15 @@ package node_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/history"
 )
 
 const (
@@ -20,24 +19,33 @@ const (
 	// pause is the pause of a client after an answer or an error. All clients together send
 	// at most 20 requests per second.
 	pause = 200 * time.Millisecond
+	// patience is how long a client waits for the end of an answer.
+	patience = 2 * time.Minute
+	// One more client lists models so often, and waits so long for an answer. No engine
+	// answers it, so that it finds a gateway that is gone.
+	knockEvery  = 20 * time.Millisecond
+	knockWithin = 5 * time.Second
 )
 
-// clients ask the same question again and again. Those whose request fails in a way that a
-// client must expect ask again. They are safe for concurrent use.
+// clients ask the same question again and again, and record what comes of it. Those whose
+// request fails ask again. A request that has begun ends by itself. They are safe for
+// concurrent use; events belong to them until they have ended.
 type clients struct {
+	at   gateway
 	stop context.CancelFunc
 	all  sync.WaitGroup
 
-	mu     sync.Mutex
-	seen   tally // since the last call of since
-	last   time.Time
-	during string // what the test does to the cluster
+	mu      sync.Mutex
+	events  history.History
+	seen    tally // since the last call of since
+	last    time.Time
+	refused error // the last one of knock
 }
 
 // A tally is what became of requests.
 type tally struct {
 	answers int
-	failed  map[string]int // what a client must expect, by its kind
+	failed  map[string]int // by the code of the error, or by the verdict without one
 	gap     time.Duration  // the longest time without an answer
 }
 
@@ -57,16 +65,28 @@ func (s tally) retries() (n int) {
 	return n
 }
 
-// startClients starts clients, which ask until stop is called.
-func startClients(t *testing.T, url, model string) *clients {
+// startClients starts clients, which ask the model of history until the test ends or they
+// are stopped.
+func startClients(t *testing.T, at gateway) *clients {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	c := &clients{stop: cancel, last: time.Now(), seen: tally{failed: map[string]int{}}}
-	for range sides {
+	c := &clients{at: at, stop: cancel, last: time.Now(), seen: tally{failed: map[string]int{}}}
+	c.all.Go(func() {
+		tick := time.NewTicker(knockEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				c.knock(context.WithoutCancel(ctx))
+			}
+		}
+	})
+	for side := range sides {
 		c.all.Go(func() {
-			for ctx.Err() == nil {
-				// The last request ends too.
-				_, text, err := ask(t.Context(), url, model, "")
-				c.ended(t, text, err)
+			for n := 0; ctx.Err() == nil; n++ {
+				c.ask(context.WithoutCancel(ctx), fmt.Sprintf("%d-%d", side, n))
 				select {
 				case <-ctx.Done():
 				case <-time.After(pause):
@@ -74,37 +94,67 @@ func startClients(t *testing.T, url, model string) *clients {
 			}
 		})
 	}
+	t.Cleanup(c.end)
 	return c
 }
 
-// ended counts a request, and fails the test if its end is neither the whole answer nor a
-// clean error.
-func (c *clients) ended(t *testing.T, text string, err error) {
-	var refused *refusal
+// end stops the clients, and waits until the last requests have ended.
+func (c *clients) end() { c.stop(); c.all.Wait() }
+
+// knock lists models, by a new connection where a connection leads to one gateway.
+func (c *clients) knock(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, knockWithin)
+	defer cancel()
+	err := c.at.list(ctx)
+	if err == nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.seen.failed[string(history.Broken)]++
+	c.refused = err
+}
+
+// ask sends one request and records its end.
+func (c *clients) ask(ctx context.Context, id string) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	prompt := history.Prompt{ID: id, Question: question, Want: answer, N: len(answer)}
+	e := history.SendChat(ctx, c.at.client, c.at.url, prompt, true, 0)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.events.Entries = append(c.events.Entries, e)
 	switch {
-	case err == nil && text == answer:
-		now := time.Now()
+	case e.Verdict == history.OK:
 		c.seen.answers++
-		c.seen.gap, c.last = max(c.seen.gap, now.Sub(c.last)), now
-	case errors.Is(err, errBroken) && !errors.Is(err, context.DeadlineExceeded):
-		c.seen.failed["broken"]++
-	case errors.As(err, &refused) && strings.HasPrefix(answer, text):
-		c.seen.failed[refused.Code]++
+		c.seen.gap, c.last = max(c.seen.gap, e.Ended.Sub(c.last)), e.Ended
+	case e.Code != "":
+		c.seen.failed[e.Code]++
 	default:
-		t.Errorf("%s: the answer is %q: %v", c.during, text, err)
+		c.seen.failed[string(e.Verdict)]++
 	}
 }
 
-// since returns what became of the requests since the last call, and names what the test does
-// next.
-func (c *clients) since(next string) tally {
+// since returns what became of the requests since the last call.
+func (c *clients) since() tally {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.seen
-	c.seen, c.during = tally{failed: map[string]int{}}, next
+	c.seen = tally{failed: map[string]int{}}
 	return s
+}
+
+// refusal returns why models could not be listed last.
+func (c *clients) refusal() error { c.mu.Lock(); defer c.mu.Unlock(); return c.refused }
+
+// during returns what became of the requests while something happened, and until each
+// client could ask some more. breaks says whether it may break connections.
+func (c *clients) during(t *testing.T, breaks bool, happens func()) tally {
+	t.Helper()
+	c.since()
+	c.events.Disturb(breaks, happens) // changes nothing that clients use
+	c.more(t, sides*5)
+	return c.since()
 }
 
 // more waits for n more answers.
@@ -118,4 +168,15 @@ func (c *clients) more(t *testing.T, n int) {
 		}
 		return nil
 	})
+}
+
+// verify ends the clients, and checks what they saw and how the queue of the namespace says
+// that their requests ended.
+func (c *clients) verify(t *testing.T, w *world) {
+	t.Helper()
+	c.end()
+	h := &c.events
+	h.Outcomes = w.outcomes(t, history.Namespace)
+	h.Verify(t, history.EndsOnce, history.OneGeneration, history.NothingLost)
+	tell("The queue agrees: each of %d requests ended once, with the text of one generation", len(h.Entries))
 }

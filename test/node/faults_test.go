@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/test/cluster"
-	"github.com/gorizond/koldun/test/node/kubernetes"
+	"github.com/gorizond/koldun/test/history"
 )
 
 // A fault is what happens to the cluster while clients ask.
@@ -21,37 +21,30 @@ type fault struct {
 }
 
 // TestFaults ends each part of Koldun without grace, the leader of NATS, and drains the node.
-// Meanwhile each request of several clients ends with the whole answer or a clean error.
+// Meanwhile each request of several clients ends once, with the whole answer or a clean error.
 func TestFaults(t *testing.T) {
 	w := koldun(t)
-	const claim = "testdata/faults.yaml"
+	const claim = "testdata/steady.yaml"
 	w.Kubectl(t, "apply", "-f", claim)
-	w.ready(t, "default", "steady")
-	url := w.serviceURL(t, "default", "steady-gateway")
-	c := startClients(t, url, "default/steady")
-	t.Cleanup(func() { c.stop(); c.all.Wait() })
+	w.ready(t, history.Namespace, history.ModelName)
+	c := startClients(t, w.gateway(t, history.Namespace, history.ModelName+"-gateway"))
 	c.more(t, sides*5)
-	tell("%d clients ask steadily: %s", sides, c.since(""))
+	tell("%d clients ask steadily: %s", sides, c.since())
 	var whole tally
 	for _, f := range w.faults() {
-		c.since(f.name)
 		began := time.Now()
-		f.happens(t)
-		w.settled(t)
-		c.more(t, sides*5)
-		s := c.since("")
+		s := c.during(t, slices.Contains(f.fails, string(history.Broken)), func() { f.happens(t); w.settled(t) })
 		tell("%s: %s; ready again after %s", f.name, s, time.Since(began).Round(time.Second))
 		for kind := range s.failed {
 			if !slices.Contains(f.fails, kind) {
-				t.Errorf("%s: requests ended as %s", f.name, kind)
+				t.Errorf("%s: requests ended as %s; listing models ended last with %v", f.name, kind, c.refusal())
 			}
 		}
 		whole.answers, whole.gap = whole.answers+s.answers, max(whole.gap, s.gap)
 		whole.failed = map[string]int{"retries": whole.retries() + s.retries()}
 	}
-	c.stop()
-	c.all.Wait()
 	tell("All requests have ended: %s", whole)
+	c.verify(t, w)
 	w.deleted(t, claim)
 }
 
@@ -59,14 +52,14 @@ func TestFaults(t *testing.T) {
 func (w *world) faults() []fault {
 	ours := func(component string) string { return "koldun.gorizond.io/component=" + component }
 	return []fault{
-		{name: "gateways killed", happens: w.kills("default", ours("gateway")), fails: []string{"broken"}},
+		{name: "gateways killed", happens: w.kills("default", ours("gateway")), fails: []string{string(history.Broken)}},
 		{name: "dispatchers killed", happens: w.kills("default", ours("dispatcher"))},
 		{name: "root killed", happens: w.kills("default", ours("root")), fails: []string{"interrupted"}},
 		{name: "provider killed", happens: w.kills("crossplane-system", "pkg.crossplane.io/provider=gorizond-koldun-provider")},
 		{name: "function killed", happens: w.kills("crossplane-system", "pkg.crossplane.io/function=gorizond-koldun-function")},
 		{name: "Crossplane killed", happens: w.kills("crossplane-system", "app=crossplane")},
 		{name: "leader of NATS killed", happens: w.killsLeader},
-		{name: "node drained", happens: w.drains, fails: []string{"broken", "interrupted"}},
+		{name: "node drained", happens: w.drains, fails: []string{string(history.Broken), "interrupted"}},
 	}
 }
 
@@ -98,14 +91,17 @@ func (w *world) podsReady(t *testing.T, namespace, selector string, n int) {
 	})
 }
 
+// steady returns the numbers of the pods of testdata/steady.yaml by their components.
+func steady() map[string]int { return map[string]int{"gateway": 2, "dispatcher": 2, "root": 1} }
+
 // settled waits until all that TestFaults touches is ready.
 func (w *world) settled(t *testing.T) {
 	t.Helper()
-	for selector, n := range map[string]int{"gateway": 2, "dispatcher": 2, "root": 1} {
-		w.podsReady(t, "default", "koldun.gorizond.io/component="+selector, n)
+	for component, n := range steady() {
+		w.podsReady(t, "default", "koldun.gorizond.io/component="+component, n)
 	}
 	w.podsReady(t, "nats", "app.kubernetes.io/name=nats", 3)
-	w.ready(t, "default", "steady")
+	w.ready(t, history.Namespace, history.ModelName)
 }
 
 // killsLeader deletes the server of NATS that leads the stream of requests.
@@ -134,24 +130,25 @@ func (w *world) killsLeader(t *testing.T) {
 	t.Fatalf("no server of NATS has the stream of requests: %s", raw)
 }
 
-// drains evicts all pods of the claim. As the cluster has no other node, the node takes pods
-// again once it has been cordoned.
+// drains evicts the pods of the claim from the node of its root. As the cluster may have no
+// other node, it takes pods again once it has been cordoned.
 func (w *world) drains(t *testing.T) {
 	t.Helper()
+	node := w.Kubectl(t, "get", "pods", "--namespace", history.Namespace, "--selector", "koldun.gorizond.io/component=root", "--output=jsonpath={.items[0].spec.nodeName}")
 	drained := make(chan error, 1)
 	go func() {
-		_, err := w.RunKubectl(t.Context(), "drain", kubernetes.Name, "--ignore-daemonsets", "--delete-emptydir-data", "--force",
+		_, err := w.RunKubectl(t.Context(), "drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--force",
 			"--pod-selector=app.kubernetes.io/name=koldun", "--timeout=4m")
 		drained <- err
 	}()
 	cluster.Eventually(t, "the node to be cordoned", func(ctx context.Context) error {
-		out, err := w.RunKubectl(ctx, "get", "node", kubernetes.Name, "--output=jsonpath={.spec.unschedulable}")
+		out, err := w.RunKubectl(ctx, "get", "node", node, "--output=jsonpath={.spec.unschedulable}")
 		if err == nil && out != "true" {
 			err = fmt.Errorf("it takes pods")
 		}
 		return err
 	})
-	w.Kubectl(t, "uncordon", kubernetes.Name)
+	w.Kubectl(t, "uncordon", node)
 	if err := <-drained; err != nil {
 		t.Fatal(err)
 	}

@@ -18,23 +18,21 @@ import (
 	"github.com/gorizond/koldun/test/node/kubernetes"
 )
 
-// version is the version of the images that make e2e builds.
-const version = "v0.0.0"
+// Versions of Koldun that make e2e builds, and their folders below _output.
+const (
+	version       = platform.Unreleased
+	packages      = "packages"
+	newer         = "v0.0.1" // of the same code
+	newerPackages = "packages-newer"
+)
 
 // pushImages pushes the images of Koldun as make package builds them, and those of others,
 // which are made of programs from source: distributed-llama, Crossplane, NATS, an S3 server,
 // a hub with the models of this repository, a probe of networks, a CSI
 // driver, and an ingress controller.
 func (w *world) pushImages(ctx context.Context) error {
-	layouts := filepath.Join(repository, "_output", "packages", "oci")
-	for _, name := range []string{"koldun", "koldun-function", "koldun-provider", "koldun-configuration", "koldun-configuration-claims"} {
-		index, err := layout.ImageIndexFromPath(filepath.Join(layouts, name))
-		if err != nil {
-			return fmt.Errorf("cannot read image %q: %w; run: make package", name, err)
-		}
-		if err := w.pushLayout(ctx, "gorizond/"+name+":"+version, index); err != nil {
-			return err
-		}
+	if err := w.pushKoldun(ctx, packages, version); err != nil {
+		return err
 	}
 	images, err := others(ctx)
 	if err != nil {
@@ -49,6 +47,21 @@ func (w *world) pushImages(ctx context.Context) error {
 			return err
 		}
 		if err := kubernetes.Push(ctx, w.registry, ref, image); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pushKoldun pushes the images of a version of Koldun.
+func (w *world) pushKoldun(ctx context.Context, folder, version string) error {
+	layouts := filepath.Join(repository, "_output", folder, "oci")
+	for _, name := range []string{"koldun", "koldun-function", "koldun-provider", "koldun-configuration", "koldun-configuration-claims"} {
+		index, err := layout.ImageIndexFromPath(filepath.Join(layouts, name))
+		if err != nil {
+			return fmt.Errorf("cannot read image %q: %w; run: make e2e", name, err)
+		}
+		if err := w.pushLayout(ctx, "gorizond/"+name+":"+version, index); err != nil {
 			return err
 		}
 	}

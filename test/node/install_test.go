@@ -3,6 +3,7 @@ package node_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,16 +32,33 @@ func (w *world) installKoldun(t *testing.T) error {
 	if err := w.pushImages(ctx); err != nil {
 		return err
 	}
-	// The kind of the mirror comes with the chart, which creates it before all else.
-	crd, err := os.ReadFile(filepath.Join(repository, "bin", "crossplane.d", "crds", "pkg.crossplane.io_imageconfigs.yaml"))
-	if err != nil {
+	if err := w.applyOthers(ctx); err != nil {
 		return err
 	}
-	if err := w.Apply(ctx, string(crd)); err != nil {
+	tell("helm install koldun, flavour %s ...", flavour())
+	args := []string{"--install", "--create-namespace", "--values", "testdata/values.yaml", "--set", "flavour=" + flavour()}
+	for _, value := range w.images() {
+		args = append(args, "--set", value)
+	}
+	if err := w.helm(t, version, "upgrade", args...); err != nil {
 		return err
 	}
-	for _, name := range []string{"mirrors.yaml", "hub.yaml"} {
-		raw, err := os.ReadFile(filepath.Join("testdata", name))
+	tell("Waiting until Koldun is ready ...")
+	w.healthy(t, version)
+	tell("Koldun is ready")
+	return nil
+}
+
+// applyOthers applies a hub, and for a node what makes Crossplane pull from the registry of
+// the tests.
+func (w *world) applyOthers(ctx context.Context) error {
+	files := []string{filepath.Join("testdata", "hub.yaml")}
+	if w.node != nil {
+		// The kind of the mirror comes with the chart, which creates it before all else.
+		files = append(files, filepath.Join(repository, "bin", "crossplane.d", "crds", "pkg.crossplane.io_imageconfigs.yaml"), filepath.Join("testdata", "mirrors.yaml"))
+	}
+	for _, name := range files {
+		raw, err := os.ReadFile(filepath.Clean(name))
 		if err != nil {
 			return err
 		}
@@ -48,26 +66,52 @@ func (w *world) installKoldun(t *testing.T) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// images returns the values of the chart that make a cluster pull all images from the
+// registry of the tests. The node has a mirror instead, and the usual names.
+func (w *world) images() []string {
+	if w.node != nil {
+		return nil
+	}
+	var values []string
+	for value, repository := range map[string]string{
+		"packages.registry": "gorizond", "crossplane.image.repository": "crossplane/crossplane",
+		"nats.image.repository": "library/nats", "s3.image.repository": "versity/versitygw",
+	} {
+		values = append(values, value+"="+w.registry+"/"+repository)
+	}
+	return values
+}
+
+// helm runs a command of Helm with a version of Koldun's chart.
+func (w *world) helm(t *testing.T, version, command string, args ...string) error {
+	t.Helper()
 	helm, err := platform.NewHelm(repository, w.Kubeconfig(), t.TempDir())
 	if err != nil {
 		return err
 	}
-	chart, err := platform.Chart(ctx, repository, t.TempDir(), version)
+	chart, err := platform.Chart(t.Context(), repository, t.TempDir(), version)
 	if err != nil {
 		return err
 	}
-	tell("helm install koldun, flavour %s ...", flavour())
-	if _, err := helm.Run(ctx, "install", chart, "--create-namespace", "--values", "testdata/values.yaml", "--set", "flavour="+flavour()); err != nil {
-		return err
+	_, err = helm.Run(t.Context(), command, append(args, chart)...)
+	return err
+}
+
+// healthy waits until a version of Koldun's packages is healthy.
+func (w *world) healthy(t *testing.T, version string) {
+	t.Helper()
+	for _, name := range []string{"configurations.pkg.crossplane.io/koldun", "functions.pkg.crossplane.io/gorizond-koldun-function", "providers.pkg.crossplane.io/gorizond-koldun-provider"} {
+		cluster.Eventually(t, name+" to be healthy", func(ctx context.Context) error {
+			out, err := w.RunKubectl(ctx, "get", name, `--output=jsonpath={.status.currentIdentifier} {.status.conditions[?(@.type=="Healthy")].status}`)
+			if err == nil && !strings.HasSuffix(out, ":"+version+" True") {
+				err = fmt.Errorf("it is %q", out)
+			}
+			return err
+		})
 	}
-	tell("Waiting until Koldun is ready ...")
-	cluster.Eventually(t, "Koldun's packages to be healthy", func(ctx context.Context) error {
-		_, err := w.RunKubectl(ctx, "wait", "--timeout=10s", "--for=condition=Healthy", "configurations.pkg.crossplane.io/koldun",
-			"functions.pkg.crossplane.io/gorizond-koldun-function", "providers.pkg.crossplane.io/gorizond-koldun-provider")
-		return err
-	})
-	tell("Koldun is ready")
-	return nil
 }
 
 // flavour returns the flavour of Koldun's Configuration.

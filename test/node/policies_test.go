@@ -28,11 +28,7 @@ func TestNetworkPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.ready(t, ns, name)
-	model := ns + "/" + name
-	if _, text, err := ask(t.Context(), w.serviceURL(t, ns, name+"-gateway"), model, ""); err != nil || text != answer {
-		t.Fatalf("the answer is %q: %v", text, err)
-	}
-	tell("%s answers; all its pods are restricted", model)
+	w.mustAnswer(t, ns, name+"-gateway", ns+"/"+name, "")
 	w.tellLines(t, "get", "networkpolicies", "--namespace", ns)
 	w.outward(t, ns, name)
 	w.inward(t, ns, name)

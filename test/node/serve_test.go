@@ -3,16 +3,17 @@ package node_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/internal/engine/distributedllama"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
 const (
+	ring     = "koldun-ring" // the only example with an image that is not Koldun's
 	question = "What is Koldun?"
 	answer   = "Koldun turns a short YAML claim into a running, OpenAI-compatible language model service on distributed-llama."
 )
@@ -24,7 +25,7 @@ func TestEmbedded(t *testing.T) {
 
 // TestRing tests that a root and three workers of distributed-llama answer.
 func TestRing(t *testing.T) {
-	koldun(t).serves(t, "quickstart/ring.yaml", "koldun-ring")
+	koldun(t).serves(t, "quickstart/ring.yaml", ring)
 }
 
 // serves applies an example with one Dllama, waits for an answer, and deletes it.
@@ -34,17 +35,26 @@ func (w *world) serves(t *testing.T, example, name string) {
 	claim := filepath.Join(repository, "examples", example)
 	tell("kubectl apply -f examples/%s", example)
 	w.Kubectl(t, "apply", "-f", claim)
+	if w.node == nil && name == ring {
+		image := w.registry + "/" + path(distributedllama.Image)
+		w.Kubectl(t, "patch", "dllama", name, "--type=merge", "--patch", fmt.Sprintf(`{"spec":{"rootImage":%q,"workerImage":%q}}`, image, image))
+	}
 	w.ready(t, "default", name)
 	tell("%s is served after %s", name, time.Since(began).Round(time.Second))
-	url := w.serviceURL(t, "default", name+"-gateway")
-	first, text, err := ask(t.Context(), url, "default/"+name, "")
-	if err != nil || text != answer {
-		t.Fatalf("the answer is %q: %v", text, err)
-	}
-	tell("%s answers, first token after %s: %s", name, first.Round(time.Millisecond), text)
+	w.mustAnswer(t, "default", name+"-gateway", "default/"+name, "")
 	w.tellLines(t, "get", "dllamas,models,pods", "--show-kind")
 	w.tellUsage(t)
 	w.deleted(t, claim)
+}
+
+// mustAnswer asks a model through a Service.
+func (w *world) mustAnswer(t *testing.T, namespace, service, model, token string) {
+	t.Helper()
+	first, text, err := ask(t.Context(), w.serviceURL(t, namespace, service), model, token)
+	if err != nil || text != answer {
+		t.Fatalf("the answer of %s is %q: %v", model, text, err)
+	}
+	tell("%s answers, first token after %s: %s", model, first.Round(time.Millisecond), text)
 }
 
 // ready waits until a Dllama is served.
@@ -81,6 +91,13 @@ func (w *world) deleted(t *testing.T, file string) {
 	t.Helper()
 	began := time.Now()
 	w.Kubectl(t, "delete", "-f", file, "--wait=false")
+	w.empty(t)
+	tell("nothing is left after %s", time.Since(began).Round(time.Second))
+}
+
+// empty waits until nothing of Koldun is left in the namespace default.
+func (w *world) empty(t *testing.T) {
+	t.Helper()
 	cluster.Eventually(t, "nothing to be left", func(ctx context.Context) error {
 		left, err := w.RunKubectl(ctx, "get", "koldun,pods,statefulsets,deployments,jobs,services,networkpolicies,configmaps,secrets", "--namespace", "default", "--output=name")
 		if err != nil {
@@ -93,47 +110,16 @@ func (w *world) deleted(t *testing.T, file string) {
 		}
 		return nil
 	})
-	tell("nothing is left after %s", time.Since(began).Round(time.Second))
 }
 
 // serviceURL returns the URL of the API of a gateway's Service.
 func (w *world) serviceURL(t *testing.T, namespace, service string) string {
 	t.Helper()
 	if w.node == nil {
-		return w.forward(t, namespace, service)
+		return fmt.Sprintf("http://127.0.0.1:%d/v1", w.tunnel(t, namespace, service))
 	}
 	out := w.Kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.clusterIP}:{.spec.ports[0].port}")
 	return "http://" + out + "/v1"
-}
-
-// forward forwards a port of this machine to a Service until the test ends, and returns the
-// URL of its API.
-func (w *world) forward(t *testing.T, namespace, service string) string {
-	t.Helper()
-	port, err := cluster.Ports(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	target := w.Kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.ports[0].port}")
-	p, err := w.Run("port-forward-"+service, filepath.Join(mustAbs(t, repository), "bin", "kubectl"), []string{"KUBECONFIG=" + w.Kubeconfig()},
-		"port-forward", "--namespace", namespace, "service/"+service, fmt.Sprintf("%d:%s", port[0], target))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Kill)
-	url := fmt.Sprintf("http://127.0.0.1:%d/v1", port[0])
-	cluster.Eventually(t, "the port to be forwarded", func(ctx context.Context) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/models", nil)
-		if err != nil {
-			return err
-		}
-		rsp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return err
-		}
-		return rsp.Body.Close()
-	})
-	return url
 }
 
 func mustAbs(t *testing.T, path string) string {

@@ -1,0 +1,107 @@
+package node_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/terraform-provider/clitest"
+)
+
+// TestTerraform applies the examples with OpenTofu: they serve, the plan afterwards is empty,
+// and destroy leaves nothing.
+func TestTerraform(t *testing.T) {
+	w := koldun(t)
+	tofu := clitest.NewMirror(t)
+	t.Run("Quickstart", func(t *testing.T) { w.quickstart(t, tofu) })
+	t.Run("Platform", func(t *testing.T) { w.platform(t, tofu) })
+}
+
+// quickstart is one resource with an endpoint.
+func (w *world) quickstart(t *testing.T, tofu *clitest.Mirror) {
+	f := w.example(t, tofu, "quickstart")
+	f.apply(t)
+	w.mustAnswer(t, "default", "koldun-tiny-gateway", "default/koldun-tiny", "")
+	f.destroy()
+	w.empty(t)
+	tell("nothing is left")
+}
+
+// platform is what a platform team shares, in the account of its namespace on NATS. The chart
+// has installed Crossplane; kubectl applies package/install.yaml over the rest of the release.
+func (w *world) platform(t *testing.T, tofu *clitest.Mirror) {
+	const ns, token = "ai", "a-token-of-the-search-team"
+	f := w.example(t, tofu, "platform",
+		"PATH="+filepath.Join(mustAbs(t, repository), "bin")+":"+os.Getenv("PATH"), "TF_VAR_crossplane=", "TF_VAR_install="+w.installYAML(t),
+		`TF_VAR_tokens={"search": "`+token+`", "support": "a-token-of-the-support-team"}`,
+		// The certificates of the servers have the name localhost, for forwarded ports.
+		fmt.Sprintf("NATS_OPERATOR_URL=nats://localhost:%d", w.tunnel(t, "nats", "nats")), "NATS_OPERATOR_SERVERS=3",
+		"NATS_OPERATOR_SIGNING_KEY="+w.secret(t, "nats", "nats-operator", "operator.nk"),
+		"NATS_OPERATOR_SYSTEM_CREDS="+w.secret(t, "nats", "nats-operator", "system.creds"),
+		"NATS_OPERATOR_ACCOUNTS_KEY="+w.secret(t, "nats", "nats-operator", "accounts.key"),
+		"NATS_OPERATOR_CA="+w.secret(t, "nats", "nats-client", "ca.crt"))
+	f.apply(t)
+	w.mustAnswer(t, ns, "api-gateway", ns+"/tiny", token)
+	var refused *refusal
+	if _, _, err := ask(t.Context(), w.serviceURL(t, ns, "api-gateway"), ns+"/tiny", "another-token"); !errors.As(err, &refused) || !strings.HasPrefix(refused.status, "401") {
+		t.Errorf("with another token: %v", err)
+	}
+	f.destroy()
+	if out := w.Kubectl(t, "get", "namespace", ns, "--ignore-not-found", "--output=name"); out != "" {
+		t.Errorf("%s is left", out)
+	}
+	tell("nothing is left")
+}
+
+// installYAML returns package/install.yaml with the names of the cluster's packages.
+func (w *world) installYAML(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(mustAbs(t, repository), "package", "install.yaml")
+	if w.node != nil {
+		return file
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "install.yaml")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(raw), "ghcr.io/", w.registry+"/")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// An example is a copy of a folder of examples/terraform.
+type example struct {
+	*clitest.Folder
+	name string
+}
+
+// example returns an example with the environment of its commands.
+func (w *world) example(t *testing.T, tofu *clitest.Mirror, name string, env ...string) example {
+	t.Helper()
+	return example{tofu.Copy(t, filepath.Join(repository, "examples", "terraform", name), append(env, "KUBECONFIG="+w.Kubeconfig())...), name}
+}
+
+// apply applies an example, and tests that the plan afterwards is empty.
+func (f example) apply(t *testing.T) {
+	t.Helper()
+	began := time.Now()
+	f.OK("apply", "-auto-approve")
+	tell("tofu apply in examples/terraform/%s took %s", f.name, time.Since(began).Round(time.Second))
+	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
+		t.Errorf("the plan after apply is not empty:\n%s", r.Out)
+	}
+	tell("tofu plan finds nothing to do")
+}
+
+// destroy destroys all resources.
+func (f example) destroy() {
+	began := time.Now()
+	f.OK("destroy", "-auto-approve")
+	tell("tofu destroy in examples/terraform/%s took %s", f.name, time.Since(began).Round(time.Second))
+}

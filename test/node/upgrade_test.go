@@ -1,0 +1,87 @@
+package node_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/history"
+)
+
+// TestUpgrade upgrades Koldun by its chart, as docs/operations.md says, while clients ask.
+// Packages, gateways, dispatchers and the engine are replaced, and the servers of the release
+// stay. Every request is answered.
+func TestUpgrade(t *testing.T) {
+	w := koldun(t)
+	tell("Pushing the images of %s ...", newer)
+	if err := w.pushKoldun(t.Context(), newerPackages, newer); err != nil {
+		t.Fatal(err)
+	}
+	const claim = "testdata/steady.yaml"
+	w.Kubectl(t, "apply", "-f", claim)
+	w.ready(t, history.Namespace, history.ModelName)
+	w.runs(t, version)
+	servers := w.servers(t)
+	c := startClients(t, w.gateway(t, history.Namespace, history.ModelName+"-gateway"))
+	c.more(t, sides*5)
+	tell("%d clients ask steadily, of version %s: %s", sides, version, c.since())
+
+	began := time.Now()
+	took := func() time.Duration { return time.Since(began).Round(time.Second) }
+	s := c.during(t, false, func() {
+		tell("helm upgrade koldun, to version %s ...", newer)
+		if err := w.helm(t, newer, "upgrade", "--reset-then-reuse-values"); err != nil {
+			t.Fatal(err)
+		}
+		w.healthy(t, newer)
+		tell("the packages are healthy after %s", took())
+		w.runs(t, newer)
+		w.ready(t, history.Namespace, history.ModelName)
+		tell("all pods of the claim run %s after %s", newer, took())
+	})
+	tell("%s", s)
+	c.verify(t, w)
+	if n := s.retries(); n > 0 {
+		t.Errorf("%d requests were not answered: %s; last %v", n, s, c.refusal())
+	}
+	if diff := cmp.Diff(servers, w.servers(t)); diff != "" {
+		t.Errorf("the upgrade has replaced servers:\n%s", diff)
+	}
+	w.deleted(t, claim)
+}
+
+// runs waits until the pods of the claim of history, and no others, run a version of Koldun
+// and are ready.
+func (w *world) runs(t *testing.T, version string) {
+	t.Helper()
+	for component, n := range steady() {
+		cluster.Eventually(t, component+" to run "+version, func(ctx context.Context) error {
+			out, err := w.RunKubectl(ctx, "get", "pods", "--namespace", history.Namespace, "--selector", "koldun.gorizond.io/component="+component,
+				`--output=jsonpath={range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status} {.spec.containers[*].image}{"\n"}{end}`)
+			if err != nil {
+				return err
+			}
+			pods := strings.Split(strings.TrimSpace(out), "\n")
+			for _, pod := range pods {
+				if len(pods) != n || !strings.Contains(pod, " True ") || !strings.HasSuffix(pod, "/koldun:"+version) {
+					return fmt.Errorf("%d pods are wanted of:\n%s", n, out)
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// servers returns the names and UIDs of the pods of NATS and the object store.
+func (w *world) servers(t *testing.T) (pods []string) {
+	t.Helper()
+	for _, name := range []string{"nats", "s3"} {
+		pods = append(pods, w.Kubectl(t, "get", "pods", "--namespace", name, "--selector", "app.kubernetes.io/name="+name, "--output=jsonpath={range .items[*]}{.metadata.name}={.metadata.uid} {end}"))
+	}
+	return pods
+}
