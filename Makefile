@@ -89,12 +89,13 @@ test-arm64: ## Run the tests of the embedded engine for arm64 in an emulator (De
 	GOARCH=arm64 $(GO) test -exec $(QEMU_ARM64) -timeout 20m -skip TestModelCutOff ./internal/llama/kernel ./internal/llama
 
 .PHONY: e2e-argocd
-e2e-argocd: $(BIN)/argocd cluster-binaries ## Run Argo CD on a control plane with examples/argocd: sync, drift, changes, mistakes, deletion (Debian: apt-get install git redis-server)
+e2e-argocd: $(BIN)/argocd cluster-binaries ## Install Koldun's packages by Argo CD with examples/argocd, on a control plane; make e2e runs the rest of its story (Debian: apt-get install git redis-server)
 	KOLDUN_ARGOCD=1 KOLDUN_REQUIRE_CLUSTER=1 $(GO) test $(TESTFLAGS) -count=1 -v ./test/argocd
 
 # Programs that a node runs, besides those of Debian: apt-get install containerd runc
-# containernetworking-plugins iptables. The programs of pods are in images.
-NODE_TOOLS = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kube-scheduler kubelet kube-proxy kube-network-policies kubectl coredns helm tofu nats-server versitygw skipper)
+# containernetworking-plugins iptables, and for Argo CD git redis-server. The programs of pods
+# are in images.
+NODE_TOOLS = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kube-scheduler kubelet kube-proxy kube-network-policies kubectl coredns helm tofu nats-server versitygw skipper argocd)
 # The node has a network and mounts of its own. Whatever it started ends with it.
 NAMESPACE  = unshare --net --mount --pid --fork --kill-child --mount-proc
 # $(call E2E,FLAVOUR,PATTERN)

@@ -21,7 +21,7 @@ const storyEnv = "KOLDUN_ARGOCD"
 // TestMain can also run this binary as the S3 gateway.
 func TestMain(m *testing.M) { os.Exit(s3test.Run(m)) }
 
-// TestArgoCD runs the story on the test control plane. The Application installs Koldun's
+// TestArgoCD runs the story on the test control plane, where the Application installs Koldun's
 // packages as well.
 func TestArgoCD(t *testing.T) {
 	if os.Getenv(storyEnv) == "" {
