@@ -41,30 +41,12 @@ func ask(ctx context.Context, url, model, token string) (first time.Duration, te
 func askBy(ctx context.Context, by *http.Client, url, model, token string) (first time.Duration, text string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	body := fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":%q}]}`, model, question)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(body))
+	began := time.Now()
+	rsp, err := post(ctx, by, url, model, token, true)
 	if err != nil {
 		return 0, "", err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	began := time.Now()
-	rsp, err := by.Do(req)
-	if err != nil {
-		return 0, "", fmt.Errorf("%w: %w", errBroken, err)
-	}
 	defer func() { _ = rsp.Body.Close() }()
-	if rsp.StatusCode != http.StatusOK {
-		raw, _ := io.ReadAll(rsp.Body)
-		var reported struct{ Error refusal }
-		if json.Unmarshal(raw, &reported) != nil || reported.Error.Message == "" {
-			return 0, "", fmt.Errorf("the status is %s, and no error of OpenAI: %s", rsp.Status, raw)
-		}
-		reported.Error.status = rsp.Status
-		return 0, "", &reported.Error
-	}
 	for lines := bufio.NewScanner(rsp.Body); lines.Scan(); {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
 		if !ok {
@@ -91,4 +73,37 @@ func askBy(ctx context.Context, by *http.Client, url, model, token string) (firs
 		}
 	}
 	return first, text, fmt.Errorf("%w after %q", errBroken, text)
+}
+
+// post sends the question. Its errors are those of ask, before any text.
+func post(ctx context.Context, by *http.Client, url, model, token string, stream bool) (*http.Response, error) {
+	body := fmt.Sprintf(`{"model":%q,"stream":%t,"messages":[{"role":"user","content":%q}]}`, model, stream, question)
+	return send(ctx, by, http.MethodPost, url+"/chat/completions", token, strings.NewReader(body))
+}
+
+// send sends a request. An answer other than 200 is a refusal.
+func send(ctx context.Context, by *http.Client, method, url, token string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	rsp, err := by.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if rsp.StatusCode == http.StatusOK {
+		return rsp, nil
+	}
+	defer func() { _ = rsp.Body.Close() }()
+	raw, _ := io.ReadAll(rsp.Body)
+	var reported struct{ Error refusal }
+	if json.Unmarshal(raw, &reported) != nil || reported.Error.Message == "" {
+		return nil, fmt.Errorf("the status is %s, and no error of OpenAI: %s", rsp.Status, raw)
+	}
+	reported.Error.status = rsp.Status
+	return nil, &reported.Error
 }

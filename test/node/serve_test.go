@@ -78,28 +78,33 @@ func (w *world) holds(t *testing.T, namespace, object, condition string) {
 		return
 	}
 	t.Error(err)
+	w.describe(t, namespace, object)
+	t.FailNow()
+}
+
+// describe prints an object and the pods of its namespace, for a test that fails.
+func (w *world) describe(t *testing.T, namespace, object string) {
+	t.Helper()
 	for _, args := range [][]string{{"describe", object}, {"get", "pods", "--output=wide"}, {"describe", "pods"}} {
-		out, err := w.RunKubectl(context.WithoutCancel(ctx), append(args, "--namespace", namespace)...)
+		out, err := w.RunKubectl(context.WithoutCancel(t.Context()), append(args, "--namespace", namespace)...)
 		t.Log(out, err)
 	}
-	t.FailNow()
 }
 
 // deleted deletes what a file describes, and waits until nothing of Koldun is left in the
 // namespace default.
 func (w *world) deleted(t *testing.T, file string) {
 	t.Helper()
-	began := time.Now()
 	w.Kubectl(t, "delete", "-f", file, "--wait=false")
-	w.empty(t)
-	tell("nothing is left after %s", time.Since(began).Round(time.Second))
+	w.nothingLeft(t, "default")
 }
 
-// empty waits until nothing of Koldun is left in the namespace default.
-func (w *world) empty(t *testing.T) {
+// nothingLeft waits until nothing of Koldun is left in a namespace.
+func (w *world) nothingLeft(t *testing.T, namespace string) {
 	t.Helper()
+	began := time.Now()
 	cluster.Eventually(t, "nothing to be left", func(ctx context.Context) error {
-		left, err := w.RunKubectl(ctx, "get", "koldun,pods,statefulsets,deployments,jobs,services,networkpolicies,configmaps,secrets", "--namespace", "default", "--output=name")
+		left, err := w.RunKubectl(ctx, "get", "koldun,pods,statefulsets,deployments,jobs,services,networkpolicies,configmaps,secrets", "--namespace", namespace, "--output=name")
 		if err != nil {
 			return err
 		}
@@ -110,6 +115,7 @@ func (w *world) empty(t *testing.T) {
 		}
 		return nil
 	})
+	tell("nothing is left in namespace %s after %s", namespace, time.Since(began).Round(time.Second))
 }
 
 // serviceURL returns the URL of the API of a gateway's Service.

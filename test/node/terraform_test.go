@@ -27,8 +27,7 @@ func (w *world) quickstart(t *testing.T, tofu *clitest.Mirror) {
 	f.apply(t)
 	w.mustAnswer(t, "default", "koldun-tiny-gateway", "default/koldun-tiny", "")
 	f.destroy()
-	w.empty(t)
-	tell("nothing is left")
+	w.nothingLeft(t, "default")
 }
 
 // platform is what a platform team shares, in the account of its namespace on NATS. The chart

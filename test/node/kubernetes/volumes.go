@@ -11,6 +11,9 @@ import (
 // volumes is the number of volumes. One is used once.
 const volumes = 30
 
+// FullClass is the StorageClass of volumes without room.
+const FullClass = "full"
+
 // volumeClass is the default StorageClass. Volumes of kind local, unlike those of kind
 // hostPath, get the group of the pod.
 const volumeClass = `
@@ -30,7 +33,7 @@ metadata: {name: %[1]s}
 spec:
   accessModes: [ReadWriteOnce, ReadWriteMany]
   capacity: {storage: 1Ti}
-  storageClassName: local
+  storageClassName: %[3]s
   persistentVolumeReclaimPolicy: Retain
   local: {path: %[2]s}
   nodeAffinity:
@@ -46,7 +49,25 @@ func (n *Node) addVolumes(ctx context.Context) error {
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return err
 		}
-		manifests = append(manifests, fmt.Sprintf(volume, name, path))
+		manifests = append(manifests, fmt.Sprintf(volume, name, path, "local"))
+	}
+	return n.Apply(ctx, strings.Join(manifests, "---\n"))
+}
+
+// AddFullVolumes adds two volumes of FullClass that say that they have 1 TiB, and have 64 KiB.
+func (n *Node) AddFullVolumes(ctx context.Context) error {
+	manifests := []string{fmt.Sprintf("apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: %s}\n"+
+		"provisioner: kubernetes.io/no-provisioner\nvolumeBindingMode: WaitForFirstConsumer\n", FullClass)}
+	for i := range 2 {
+		name := fmt.Sprintf("full-%d", i)
+		path := filepath.Join(n.Dir(), "volumes", name)
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			return err
+		}
+		if err := run(ctx, "mount", "-t", "tmpfs", "-o", "size=64k,mode=755", name, path); err != nil {
+			return err
+		}
+		manifests = append(manifests, fmt.Sprintf(volume, name, path, FullClass))
 	}
 	return n.Apply(ctx, strings.Join(manifests, "---\n"))
 }

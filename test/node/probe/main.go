@@ -1,5 +1,5 @@
-// Program probe tests from within a pod which addresses it may connect to, and listens at
-// ports. What it found is the termination message of its pod.
+// Program probe tests from within a pod which addresses it may connect to, listens at ports,
+// and fills a disk. What it found is the termination message of its pod.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -28,17 +29,25 @@ func main() {
 	open := flag.String("open", "", "addresses (HOST:PORT, separated by commas) that must be reached")
 	closed := flag.String("closed", "", "addresses from which no answer may come")
 	listen := flag.String("listen", "", "addresses at which to listen until the end")
+	fill := flag.String("fill", "", "folder in which to write 4 MiB, and then wait for the end")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, split(*listen), split(*open), split(*closed)); err != nil {
+	if err := run(ctx, *fill, split(*listen), split(*open), split(*closed)); err != nil {
 		_ = os.WriteFile("/dev/termination-log", []byte(err.Error()), 0o600)
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, listen, open, closed []string) error {
+func run(ctx context.Context, fill string, listen, open, closed []string) error {
+	if fill != "" {
+		if err := os.WriteFile(filepath.Join(fill, "filled"), make([]byte, 4<<20), 0o600); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return nil
+	}
 	if len(listen) > 0 {
 		return serve(ctx, listen)
 	}

@@ -1,0 +1,80 @@
+package node_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+// TestNumberOfNodes tests a Dllama of distributed-llama on four nodes, then two, then one, by
+// changes of replicaPower, beside a Dllama of the embedded engine. Both answer by their names
+// each time.
+func TestNumberOfNodes(t *testing.T) {
+	w := koldun(t)
+	t.Parallel()
+	const ns, claims = "nodes", "testdata/nodes.yaml"
+	w.NamespaceCalled(t, ns)
+	w.Kubectl(t, "apply", "-f", claims)
+	w.ready(t, ns, "ring")
+	w.ready(t, ns, "embedded")
+	url := w.serviceURL(t, ns, "ring-gateway")
+	lists(t, url, "nodes/embedded", "nodes/ring")
+	for power := 2; power >= 0; power-- {
+		began := time.Now()
+		w.Kubectl(t, "patch", "dllama/ring", "--namespace", ns, "--type=merge", fmt.Sprintf(`--patch={"spec":{"replicaPower":%d}}`, power))
+		w.runsOn(t, ns, "ring", 1<<power)
+		for _, name := range []string{"ring", "embedded"} {
+			if member := askMember(t, url, ns+"/"+name); member != name {
+				t.Errorf("Dllama %q answers to the name of %q", member, name)
+			}
+		}
+		answered := time.Since(began)
+		w.reports(t, ns, "ring", 1<<power)
+		tell("Nodes: replicaPower %d: nodes/ring answers from %d of distributed-llama after %s, and nodes/embedded beside it; the status tells so after %s",
+			power, 1<<power, answered.Round(time.Second), time.Since(began).Round(time.Second))
+	}
+	w.Kubectl(t, "delete", "-f", claims, "--wait=false")
+	w.nothingLeft(t, ns)
+}
+
+// runsOn waits until so many pods of distributed-llama run for a Dllama, and no other.
+func (w *world) runsOn(t *testing.T, ns, name string, nodes int) {
+	t.Helper()
+	cluster.Eventually(t, fmt.Sprintf("%d nodes", nodes), func(ctx context.Context) error {
+		out, err := w.RunKubectl(ctx, "get", "pods", "--namespace", ns, "--selector=koldun.gorizond.io/dllama="+name+",koldun.gorizond.io/component in (root,worker)",
+			`--output=jsonpath={range .items[*]}{.metadata.name}={.spec.containers[*].image}={.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}`)
+		if err != nil {
+			return err
+		}
+		ready, pods := 0, strings.Split(strings.TrimSpace(out), "\n")
+		for _, pod := range pods {
+			if strings.Contains(pod, "distributed-llama") && strings.HasSuffix(pod, "=True") {
+				ready++
+			}
+		}
+		if ready != nodes || len(pods) != nodes {
+			return fmt.Errorf("of %d pods %d are ready: %s", len(pods), ready, out)
+		}
+		return nil
+	})
+}
+
+// reports waits until the status of a Dllama tells so many nodes, all of them ready. After
+// several changes within a minute, Crossplane takes up to half a minute to look.
+func (w *world) reports(t *testing.T, ns, name string, nodes int) {
+	t.Helper()
+	want := fmt.Sprintf("%d nodes, %d workers, root true", nodes, nodes-1)
+	cluster.Eventually(t, "the status", func(ctx context.Context) error {
+		status, err := w.RunKubectl(ctx, "get", "dllama", name, "--namespace", ns,
+			"--output=jsonpath={.status.nodes} nodes, {.status.readyWorkers} workers, root {.status.readyRoot}")
+		if err == nil && status != want {
+			err = fmt.Errorf("it says %s, want %s", status, want)
+		}
+		return err
+	})
+	w.ready(t, ns, name)
+}
