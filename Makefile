@@ -67,7 +67,7 @@ render: $(BIN)/koldun ## Print what the functions compose from CLAIM
 test: test-tools arch test-argocd ## Run all tests: most with the race detector, those of programs and of many values without; RERUN=1 tries up to 3 failed ones once more and lists them
 	@rm -f $(call RERUNS,raced) $(call RERUNS,unraced)
 	@$(MAKE) --no-print-directory -k -j2 test-raced test-unraced
-	@if [ -s $(call RERUNS,raced) ] || [ -s $(call RERUNS,unraced) ]; then echo "These passed only at the second go; each is a bug:"; cat $(call RERUNS,raced) $(call RERUNS,unraced); fi
+	@for f in $(call RERUNS,raced) $(call RERUNS,unraced); do if [ -s $$f ]; then echo "These passed only at the second go; each is a bug:"; cat $$f; fi; done
 
 # Both run at a time, and five packages in all: more than there are CPUs, as those with
 # a control plane wait much of their time.
