@@ -14,6 +14,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -35,6 +36,9 @@ const (
 	maxBackoff = time.Minute
 	// pendingInterval is the poll interval of a resource with work in the background.
 	pendingInterval = 2 * time.Second
+	// missingInterval is that of a resource that is only observed and does not exist yet.
+	// A watch tells when it comes, but a message of NATS may be lost.
+	missingInterval = 30 * time.Second
 	// jitterShare spreads polls over a tenth of their interval.
 	jitterShare = 10
 )
@@ -90,6 +94,7 @@ func (k Kind) Setup(mgr ctrl.Manager, o Options) error {
 			if k.pending(mg) {
 				return pendingInterval
 			}
+			interval = pollInterval(mg, interval)
 			return interval + rand.N(interval/jitterShare+1)
 		}),
 		managed.WithManagementPolicies(),
@@ -130,6 +135,16 @@ func (k Kind) Setup(mgr ctrl.Manager, o Options) error {
 		return err
 	}
 	return addCensus(mgr, gvk, o.Options)
+}
+
+// pollInterval returns the poll interval of a resource without work in the background. One that
+// is not synced and is polled all the same is missing: after an error it would be tried
+// again sooner.
+func pollInterval(m resource.Conditioned, interval time.Duration) time.Duration {
+	if m.GetCondition(xpv2.TypeSynced).Status == corev1.ConditionFalse {
+		return min(interval, missingInterval)
+	}
+	return interval
 }
 
 // unrecorded does not record whether a creation has succeeded. A creation may be
