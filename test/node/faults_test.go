@@ -29,6 +29,7 @@ func TestFaults(t *testing.T) {
 	w.ready(t, history.Namespace, history.ModelName)
 	c := startClients(t, w.gateway(t, history.Namespace, history.ModelName+"-gateway"))
 	c.more(t, sides*5)
+	w.tellUsageWith(t, history.Namespace, history.ModelName, 5) // two gateways, two dispatchers, a root
 	tell("%d clients ask steadily: %s", sides, c.since())
 	var whole tally
 	for _, f := range w.faults() {
