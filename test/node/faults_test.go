@@ -60,7 +60,7 @@ func (w *world) faults() []fault {
 		{name: "function killed", happens: w.kills("crossplane-system", "pkg.crossplane.io/function=gorizond-koldun-function")},
 		{name: "Crossplane killed", happens: w.kills("crossplane-system", "app=crossplane")},
 		{name: "leader of NATS killed", happens: w.killsLeader},
-		{name: "node drained", happens: w.drains, fails: []string{string(history.Broken), "interrupted"}},
+		{name: "node drained", happens: w.drains, fails: []string{string(history.Broken), "interrupted", history.ShuttingDown}},
 	}
 }
 
