@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // A Message encodes and decodes its own JSON. Other values use encoding/json.
@@ -101,7 +103,7 @@ func ServeLater[Q, A any](b *Bus, subject string, handle func(subject string, q 
 			}
 		}
 		handle(m.Subject, q, func(answer A) {
-			if m.Reply == "" {
+			if !isInbox(m.Reply) {
 				return
 			}
 			if err := b.Send(m.Reply, &answer); err != nil {
@@ -113,6 +115,13 @@ func ServeLater[Q, A any](b *Bus, subject string, handle func(subject string, q 
 		return nil, fault.Errorf(fault.KindOf(Kinded(err)), "cannot subscribe to %q: %w", subject, err)
 	}
 	return func() { _ = sub.Unsubscribe() }, nil
+}
+
+// isInbox reports whether a reply subject may get an answer. NATS does not check whether the
+// sender may publish to it: an answer to a subject that means something, such as
+// $JS.API.STREAM.PURGE.X, would do with our rights what the sender may not.
+func isInbox(reply string) bool {
+	return reply != "" && !strings.HasPrefix(reply, "$") && !strings.HasPrefix(reply, names.SubjectPrefix)
 }
 
 // Listen is like Serve for messages without an answer.

@@ -5,7 +5,10 @@ import (
 	"strings"
 )
 
-// JetStream streams. Every subject of Koldun starts with "koldun.v1.".
+// SubjectPrefix is the beginning of every subject of Koldun.
+const SubjectPrefix = "koldun.v1."
+
+// JetStream streams.
 const (
 	// RequestStream holds accepted requests until their end: limits
 	// retention, discard new. Subjects: RequestSubject.
