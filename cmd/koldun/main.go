@@ -60,6 +60,7 @@ func (VersionCmd) Run() error {
 }
 
 func main() {
+	takeClaimEnv()
 	process.ExitWithParent()
 	s3.RunChild()
 	var cli CLI

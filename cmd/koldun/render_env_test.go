@@ -12,10 +12,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // TestEnvironmentReachesAllPods tests that env and envFrom of the kinds of other systems
-// are those of all containers that are composed.
+// are those of all containers that are composed. Those with connections take over the
+// variables of envFrom by themselves.
 func TestEnvironmentReachesAllPods(t *testing.T) {
 	const env = "env: [{name: HTTPS_PROXY, value: 'http://proxy:3128'}], envFrom: [{secretRef: {name: shared}}]"
 	schemas, err := validation.Load()
@@ -51,7 +53,9 @@ func TestEnvironmentReachesAllPods(t *testing.T) {
 					found[w.Kind+" "+container.Name] = true
 					proxied := slices.ContainsFunc(container.Env, func(e corev1.EnvVar) bool { return e.Name == "HTTPS_PROXY" && e.Value == "http://proxy:3128" })
 					shared := slices.ContainsFunc(container.EnvFrom, func(s corev1.EnvFromSource) bool { return s.SecretRef != nil && s.SecretRef.Name == "shared" })
-					if !proxied || !shared {
+					prefixed := slices.ContainsFunc(container.EnvFrom, func(s corev1.EnvFromSource) bool { return s.Prefix == names.EnvClaim && s.SecretRef.Name == "shared" })
+					connected := slices.Contains([]string{"convert", "dispatcher", "fetch", "gateway", "llm"}, container.Name) && c.kind+name != "ModelOrchestraTakeoff"
+					if !proxied || !shared || prefixed != connected {
 						t.Errorf("%s %q: container %q has variables %v and sources %v", w.Kind, w.Name, container.Name, container.Env, container.EnvFrom)
 					}
 				}

@@ -203,7 +203,7 @@ func (p *ingressPlan) dispatcherPod() workload.Pod {
 
 // Legacy says which fields without effect are given, at which path.
 func Legacy(path string, g v1.GatewaySettings) map[string]bool {
-	out := map[string]bool{}
+	out := workload.Withheld(path+".backendEnv", g.BackendEnv)
 	for i, ignored := range ignoredArgs(g.ExtraArgs) {
 		out[fmt.Sprintf("%s.extraArgs[%d]", path, i)] = ignored
 	}

@@ -6,12 +6,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/workload"
 )
 
 // Legacy says which fields without effect are given, at which path. A composite with a
 // namespace of its own has no static volume: a Job fills a claim of a storage class.
 func Legacy(path, namespace string, s v1.ModelSpec, namespaced bool) map[string]bool {
-	out := map[string]bool{path + ".pipProxy": s.PipProxy != ""}
+	out := workload.Withheld(path+".env", s.Env)
+	out[path+".pipProxy"] = s.PipProxy != ""
 	if o := s.ObjectStorage; o != nil {
 		store := storeOf(s)
 		elsewhere := o.ProviderConfigRef != nil

@@ -52,6 +52,10 @@ func TestSourceFiles(t *testing.T) {
 		return out
 	}
 	composetest.Table(t, model.Compose, map[string]composetest.Case{
+		"SourceEnv": {
+			Composite: meta + "spec: {" + tiny + ", conversion: {type: None}, env: [{name: HF_ENDPOINT, value: 'https://evil'}, {name: HTTPS_PROXY, value: 'http://$(HF_TOKEN)@proxy:3128'}], envFrom: [{configMapRef: {name: c}}]}",
+			Observed:  seen(nil), Reason: reason.Downloading,
+		},
 		"SourceNotLooked":   {Composite: spec, Observed: seen(map[string]string{"source": "{}"}), Reason: reason.ConnectionPending, Says: "is searched"},
 		"SourceDownloading": {Composite: spec, Observed: seen(nil), Reason: reason.Downloading},
 		"SourceRegistering": {Composite: spec, Observed: seen(map[string]string{"source": found}), Reason: reason.Registering},

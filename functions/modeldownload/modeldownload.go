@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
 )
 
 // Names of the composed resources, followed by hashes.
@@ -34,6 +35,7 @@ func Compose(c *compose.Call) error {
 	if err := c.Composite(&d); err != nil {
 		return err
 	}
+	c.Legacy(workload.Withheld("spec.env", d.Spec.Env))
 	p := &downloadPlan{
 		Plan:   compose.Plan{Call: c},
 		d:      d,

@@ -3,20 +3,15 @@ package workload
 import (
 	"fmt"
 	"regexp"
-	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/internal/names"
 )
 
-const (
-	// maxValue is the greatest length of a value in Koldun's own kinds.
-	maxValue = 4096
-	// koldunVariables begin the names of variables that only Koldun sets, but for logging's.
-	koldunVariables, podVariables = "KOLDUN_", "POD_"
-)
+// maxValue is the greatest length of a value in Koldun's own kinds.
+const maxValue = 4096
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
@@ -24,9 +19,8 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // or why that cannot have them.
 func ClaimVars(vars []corev1.EnvVar) (out []v1.EnvVar, problem string) {
 	for _, e := range vars {
-		own := strings.HasPrefix(e.Name, koldunVariables) || strings.HasPrefix(e.Name, podVariables)
 		switch {
-		case own && !slices.Contains([]string{"KOLDUN_LOG_LEVEL", "KOLDUN_LOG_FORMAT"}, e.Name):
+		case names.Own(e.Name):
 			return nil, fmt.Sprintf("%s: names that begin with KOLDUN_ or POD_ are Koldun's own, but for KOLDUN_LOG_LEVEL and KOLDUN_LOG_FORMAT", e.Name)
 		case !variableName.MatchString(e.Name):
 			return nil, fmt.Sprintf("%s: a name has letters, digits and underscores only, and no digit first", e.Name)

@@ -96,11 +96,12 @@ func (p Pod) container(c Container) corev1.Container {
 	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
 		out.Env = append(out.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: new(c.SecretEnv[name])}})
 	}
-	out.Env = Override(Override(out.Env, p.Env.Vars), c.Vars)
+	vars, from := p.environment(c)
+	out.Env = Override(Override(out.Env, vars), c.Vars)
 	for _, f := range c.credentials() {
 		f.mount(&out)
 	}
-	out.EnvFrom = slices.Clone(p.Env.From) // before ours, which count if both have a key
+	out.EnvFrom = slices.Clone(from) // before ours, which count if both have a key
 	for _, name := range c.Secrets {
 		out.EnvFrom = append(out.EnvFrom, corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}})
 	}

@@ -56,4 +56,39 @@ const (
 	// The names of the Hugging Face tools.
 	EnvHFEndpoint = "HF_ENDPOINT"
 	EnvHFToken    = "HF_TOKEN"
+
+	// EnvHubReach says which hosts may be reached for the hub, see hub.ParseReach.
+	EnvHubReach = "KOLDUN_HUB_REACH"
 )
+
+// EnvClaim begins the names of the variables that a container with connections has of the
+// Secrets and ConfigMaps of a claim. Their keys are not known when the container is composed,
+// so the process itself takes those over that it may, see Claimable.
+const EnvClaim = "KOLDUN_CLAIM_"
+
+// Connects reports whether a variable says what a process of Koldun connects to, as whom, or
+// whom it trusts there. In containers with connections a claim must not set it: the process
+// would send the platform's credentials to a server of the claim's author, and take what that
+// serves for a model of the platform's hub. A token of a hub (HF_TOKEN) is no such variable,
+// because it goes to the hub of the connection.
+func Connects(variable string) bool {
+	switch variable {
+	case EnvHFEndpoint, "SSL_CERT_FILE", "SSL_CERT_DIR": // the latter are of crypto/x509
+		return true
+	case "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE", "AWS_REQUEST_CHECKSUM_CALCULATION", "AWS_RESPONSE_CHECKSUM_VALIDATION":
+		return false
+	}
+	return strings.HasPrefix(variable, "NATS_") || strings.HasPrefix(variable, "AWS_")
+}
+
+// Own reports whether only Koldun itself sets a variable.
+func Own(variable string) bool {
+	switch variable {
+	case "KOLDUN_LOG_LEVEL", "KOLDUN_LOG_FORMAT":
+		return false
+	}
+	return strings.HasPrefix(variable, "KOLDUN_") || strings.HasPrefix(variable, "POD_")
+}
+
+// Claimable reports whether a claim may set a variable of a process that has connections.
+func Claimable(variable string) bool { return variable != "" && !Connects(variable) && !Own(variable) }

@@ -81,3 +81,27 @@ func TestEnv(t *testing.T) {
 		t.Errorf("DirEnv = %q, want %q", got, want)
 	}
 }
+
+// TestVariablesOfClaims checks which variables a claim may set where Koldun has connections.
+func TestVariablesOfClaims(t *testing.T) {
+	for variable, want := range map[string]struct{ connects, own bool }{
+		names.EnvNATSURL: {true, false}, names.EnvNATSCreds: {true, false}, names.EnvS3Endpoint: {true, false}, "AWS_ENDPOINT_URL": {true, false},
+		"AWS_CONFIG_FILE": {true, false}, names.EnvHFEndpoint: {true, false}, "SSL_CERT_FILE": {true, false}, "SSL_CERT_DIR": {true, false},
+		"AWS_MAX_ATTEMPTS": {}, "AWS_RETRY_MODE": {}, "AWS_REQUEST_CHECKSUM_CALCULATION": {}, "AWS_RESPONSE_CHECKSUM_VALIDATION": {},
+		names.EnvHFToken: {}, "HTTPS_PROXY": {}, "NO_PROXY": {}, "OTEL_EXPORTER_OTLP_ENDPOINT": {}, "GOMEMLIMIT": {}, "NATS": {}, "XAWS_REGION": {},
+		names.EnvHubReach: {false, true}, "POD_NAMESPACE": {false, true}, names.EnvClaim + "X": {false, true}, "KOLDUN_LOG_LEVEL": {}, "KOLDUN_LOG_FORMAT": {},
+	} {
+		if got := names.Connects(variable); got != want.connects {
+			t.Errorf("Connects(%s) = %v", variable, got)
+		}
+		if got := names.Own(variable); got != want.own {
+			t.Errorf("Own(%s) = %v", variable, got)
+		}
+		if got := names.Claimable(variable); got == (want.connects || want.own) {
+			t.Errorf("Claimable(%s) = %v", variable, got)
+		}
+	}
+	if names.Claimable("") {
+		t.Error("a variable without a name may be set")
+	}
+}

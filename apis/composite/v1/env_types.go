@@ -3,7 +3,8 @@ package v1
 // PodEnv is the environment of all containers of pods, Koldun's own among them.
 type PodEnv struct {
 	// Environment of all containers, such as HTTPS_PROXY, KOLDUN_LOG_LEVEL and OTEL_EXPORTER_OTLP_ENDPOINT. It overrides that of an engine's
-	// description.
+	// description. Containers with credentials of a connection do not get what says where it leads: HF_ENDPOINT, NATS_*, AWS_*,
+	// SSL_CERT_FILE and SSL_CERT_DIR.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=map
@@ -11,7 +12,8 @@ type PodEnv struct {
 	Env []EnvVar `json:"env,omitempty"`
 
 	// Secrets and ConfigMaps whose keys become variables of all containers. Variables in env override them, and so do those that Koldun sets.
-	// Their keys must not begin with KOLDUN_, as Koldun reads such variables also where it sets none.
+	// Containers with credentials of a connection get the same ones of them as of env, and none that begins with KOLDUN_ or POD_ but
+	// KOLDUN_LOG_LEVEL and KOLDUN_LOG_FORMAT.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=atomic
