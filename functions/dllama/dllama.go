@@ -23,6 +23,7 @@ import (
 // Names of the composed resources.
 const (
 	resModel         = "model"
+	resServedModel   = "served-model" // required only
 	resIngress       = "ingress"
 	resBucket        = "bucket"
 	resRunners       = "runners"
@@ -47,7 +48,7 @@ func Compose(c *compose.Call) error {
 	p := &dllamaPlan{Plan: compose.Plan{Call: c}, d: d, status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: d.Generation}}}
 	c.Legacy(legacy(d, !c.ClusterScoped()))
 	// Each step is in the file of its name.
-	if err := p.Run(p.allow, p.expose, p.configure, p.model, p.preflight, p.deliver, p.connections, p.pool, p.serve); err != nil {
+	if err := p.Run(p.grant, p.allow, p.expose, p.configure, p.model, p.preflight, p.deliver, p.connections, p.pool, p.serve); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
@@ -55,12 +56,14 @@ func Compose(c *compose.Call) error {
 
 // allow refuses what the platform team keeps to itself. A Model of its own checks its
 // volume.
-func (p *dllamaPlan) allow() (compose.Next, error) {
+func (p *dllamaPlan) allow() (compose.Next, error) { return p.Allow(p.d.Namespace, p.uses()...), nil }
+
+func (p *dllamaPlan) uses() []platform.Use {
 	uses := platform.Runtime("spec", p.d.Spec.Runtime)
 	if e := p.d.Spec.Expose; e != nil {
 		uses = append(uses, platform.Gateway("spec.expose", e.GatewaySettings)...)
 	}
-	return p.Allow(p.d.Namespace, uses...), nil
+	return uses
 }
 
 // legacy says which fields without effect are given.

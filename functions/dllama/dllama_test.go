@@ -169,7 +169,7 @@ func TestDllama(t *testing.T) {
 		"VolumeOnlyFetched": {Composite: meta + "spec: {" + ref + ", delivery: fetch}", Required: with(model("", strings.Replace(files, "url: s3://b/x, ", "", 1))), Reason: reason.DeliveryImpossible, Says: "use pvc"},
 		"NoVolume":          {Composite: meta + "spec: {" + ref + ", delivery: csi}", Required: with(strings.Replace(model("", files), "outputPVCName: claim, ", "", 1)), Reason: reason.DeliveryImpossible, Says: "spec.pv"},
 		"ForeignRefused": {
-			Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: with(strings.Replace(model("", files), "allowedNamespaces: [ns]", "allowedNamespaces: [n, other, ns2]", 1)),
+			Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: with(strings.Replace(model("", files), "allowedNamespaces: [ns]", "allowedNamespaces: ['n', other, ns2]", 1)),
 			Reason: reason.ModelNotFound, Says: `or its spec.allowedNamespaces lacks namespace "ns"`,
 		},
 		"ForeignAbsent": {Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: with(), Reason: reason.ModelNotFound, Says: `or its spec.allowedNamespaces lacks namespace "ns"`},

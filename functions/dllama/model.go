@@ -3,7 +3,6 @@ package dllama
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +21,15 @@ func (p *dllamaPlan) model() (compose.Next, error) {
 	if err != nil {
 		return compose.Stop, err
 	}
+	p.describeServed()
+	if next == compose.Stop {
+		return next, nil
+	}
+	return p.refuseNamesake(), nil
+}
+
+// describeServed reports in the status what is served, and on how many nodes.
+func (p *dllamaPlan) describeServed() {
 	switch {
 	case p.modelName == "": // none is given
 	case p.aliased():
@@ -30,10 +38,6 @@ func (p *dllamaPlan) model() (compose.Next, error) {
 		p.status.Model = p.modelNamespace + "/" + p.modelName
 	}
 	p.status.Nodes = p.nodes()
-	if next == compose.Stop {
-		return next, nil
-	}
-	return p.refuseNamesake(), nil
 }
 
 func (p *dllamaPlan) takeModel() (compose.Next, error) {
@@ -53,21 +57,11 @@ func (p *dllamaPlan) takeModel() (compose.Next, error) {
 	p.modelNamespace, p.modelName = cmp.Or(ref.Namespace, p.d.Namespace), ref.Name
 	var m v1.Model
 	found, known := p.Require(resModel, v1.APIVersion, v1.KindModel, p.modelNamespace, p.modelName, &m)
-	switch {
-	case known && p.foreign() && (!found || !grants(m, p.d.Namespace)):
-		// Who may not use a Model does not learn whether it exists.
-		p.Fail(reason.ModelNotFound, "spec.modelRef: Model %q does not exist in namespace %q, or its spec.allowedNamespaces lacks namespace %q", p.modelName, p.modelNamespace, p.d.Namespace)
-		return p.takeServedFiles(), nil
-	case known && !found:
-		p.Fail(reason.ModelNotFound, "spec.modelRef: Model %q does not exist in namespace %q", p.modelName, p.modelNamespace)
+	if known && !found {
+		p.failGrant(p.modelNamespace, p.modelName)
 		return p.takeServedFiles(), nil
 	}
 	return p.takeFiles(m, found), nil
-}
-
-// grants reports whether a Model allows objects of another namespace to serve it.
-func grants(m v1.Model, namespace string) bool {
-	return slices.Contains(m.Spec.AllowedNamespaces, namespace) || slices.Contains(m.Spec.AllowedNamespaces, "*")
 }
 
 // composeModel composes the inline Model.

@@ -4,9 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/router"
 )
 
 // llama8B is Llama 3.1 8B.
@@ -76,6 +79,27 @@ func TestForeignModelHasAPoolOfItsOwn(t *testing.T) {
 	rsp := run(t, xr, nil, required)
 	if _, served := rsp.GetDesired().GetResources()["root"]; served || rsp.GetConditions()[0].GetReason() != string(reason.ModelFailed) {
 		t.Errorf("a Model of the same name is in the namespace, and the conditions are %v", rsp.GetConditions())
+	}
+}
+
+// TestRefusedClaimKeepsNoGrant has a claim that the platform refuses, and which keeps what
+// runs for that, serve a Model whose owner has withdrawn the grant.
+func TestRefusedClaimKeepsNoGrant(t *testing.T) {
+	xr := dllama + "spec: {modelRef: {name: m, namespace: other}, rootImage: evil/x}\n"
+	for grant, want := range map[string]bool{"ns": true, "another": false} {
+		req := &fnv1.RunFunctionRequest{
+			Observed: &fnv1.State{Composite: object(t, xr), Resources: map[string]*fnv1.Resource{"root": object(t, ready), "bucket": object(t, ready)}},
+			RequiredResources: map[string]*fnv1.Resources{"platform": {}, "model": {Items: []*fnv1.Resource{
+				object(t, strings.Replace(goodModel, "namespace: ns}", "namespace: other}, spec: {allowedNamespaces: ["+grant+"]}", 1)),
+			}}},
+		}
+		rsp, err := router.New(compose.Config{Image: "koldun"}).RunFunction(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(rsp.GetDesired().GetResources()); (n == 2) != want || !want && n != 0 {
+			t.Errorf("granted to %s: it keeps %d resources", grant, n)
+		}
 	}
 }
 
