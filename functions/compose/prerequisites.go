@@ -66,15 +66,28 @@ func (c *Call) lacks(name string, desired *structpb.Struct) bool {
 	missing, optional := "", false
 	if apiVersion == v1alpha1.APIVersion {
 		missing = c.missingProvider()
-	} else if need, ok := prerequisites.Of(apiVersion, kind); ok && c.around.found != nil {
+	} else if need, ok := prerequisites.Of(apiVersion, kind); ok {
 		optional = need.Optional
 		object := fmt.Sprintf("%s %q", kind, desired.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue())
-		missing = missingKind(*c.around.found, need, object)
+		missing = missingKind(c.foundOf(need), need, object)
 	}
 	if missing != "" {
 		c.lack(missing, !optional)
 	}
 	return missing != ""
+}
+
+// foundOf returns what is known of a kind. Before the provider has written what it finds, as
+// for some seconds after its installation, Crossplane says whether the API server serves the
+// kind of another project.
+func (c *Call) foundOf(need prerequisites.Needed) prerequisites.Found {
+	switch {
+	case c.around.found != nil:
+		return *c.around.found
+	case c.around.looked && need.Of != "" && c.lacksKind(need.Name(), need.APIVersion(), need.Kind):
+		return prerequisites.Found{Absent: []string{need.Name()}}
+	}
+	return prerequisites.Found{}
 }
 
 // Lack notes what the cluster lacks for an object that is composed, which says itself

@@ -55,7 +55,10 @@ func TestPrerequisites(t *testing.T) {
 	}{
 		"Nothing":           {name: "route", desired: route, required: found("{absent: [], storageClasses: {names: []}}")},
 		"NobodyLooked":      {name: "route", desired: route},
-		"NobodyFound":       {name: "route", desired: route, required: map[string][]string{"prerequisites": {}}},
+		"NobodyFound":       {name: "route", desired: route, required: map[string][]string{"prerequisites": {}}, schemas: map[string]bool{"HTTPRoute.gateway.networking.k8s.io": true}},
+		"NobodyFoundKind":   {name: "route", desired: route, required: map[string][]string{"prerequisites": {}}, schemas: map[string]bool{"HTTPRoute.gateway.networking.k8s.io": false}, left: true, serves: true, says: []string{`HTTPRoute "it" needs the Gateway API`, "kubectl apply"}},
+		"NobodyFoundJob":    {name: "job", desired: job, required: map[string][]string{"prerequisites": {}}, schemas: map[string]bool{"Job.batch": false}},
+		"KindNotKnown":      {name: "route", desired: route, required: map[string][]string{"prerequisites": {}}},
 		"NoGatewayAPI":      {name: "route", desired: route, required: found("{absent: [HTTPRoute.gateway.networking.k8s.io]}"), left: true, serves: true, says: []string{`HTTPRoute "it" needs the Gateway API`, "kubectl apply", "gateway-api"}},
 		"RouteExists":       {name: "route", desired: route, observed: map[string]string{"route": "{kind: HTTPRoute}"}, required: found("{absent: [HTTPRoute.gateway.networking.k8s.io]}")},
 		"AnotherAbsent":     {name: "route", desired: route, required: found("{absent: [ScaledObject.keda.sh]}")},

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"regexp"
 
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
-	"github.com/crossplane/function-sdk-go/request"
 	"google.golang.org/protobuf/types/known/structpb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -22,7 +20,7 @@ var ofProvider = regexp.MustCompile(`(^|/)koldun-provider([:@]|$)`)
 // is not known. What the provider has found, or a managed resource that exists, proves
 // that they do.
 func (c *Call) missingProvider() string {
-	if !c.around.looked || c.around.found != nil || !request.HasCapability(c.req, fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS) {
+	if !c.around.looked || c.around.found != nil {
 		return ""
 	}
 	for _, r := range c.req.GetObserved().GetResources() {
@@ -30,12 +28,10 @@ func (c *Call) missingProvider() string {
 			return ""
 		}
 	}
-	c.requirements().Schemas = map[string]*fnv1.SchemaSelector{reqProvider: {ApiVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindProviderConfigUsage}}
-	schema, known := c.req.GetRequiredSchemas()[reqProvider]
-	if !known || schema.GetOpenapiV3() != nil {
-		return ""
+	if c.lacksKind(reqProvider, v1alpha1.APIVersion, v1alpha1.KindProviderConfigUsage) {
+		return notInstalled
 	}
-	return notInstalled
+	return ""
 }
 
 // checkProvider notes why the provider does not do its work. It asks for Providers only

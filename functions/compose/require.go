@@ -2,6 +2,7 @@ package compose
 
 import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/crossplane/function-sdk-go/request"
 )
 
 // Require asks Crossplane for an object that is not composed here, by name, and
@@ -19,6 +20,10 @@ func (c *Call) Require(key, apiVersion, kind, namespace, name string, into any) 
 	}
 	return decode(items.GetItems()[0].GetResource(), into) == nil, true
 }
+
+// Known reports whether Crossplane has found an object that was required, also one that
+// cannot be decoded.
+func (c *Call) Known(key string) bool { return len(c.req.GetRequiredResources()[key].GetItems()) > 0 }
 
 // RequireAll asks Crossplane for all objects of a kind with the labels in a
 // namespace; no labels means all. Each is decoded into what next returns. known
@@ -43,6 +48,21 @@ func (c *Call) require(key string, s *fnv1.ResourceSelector) {
 	if _, answered := c.req.GetRequiredResources()[key]; !answered {
 		c.unanswered = true
 	}
+}
+
+// lacksKind reports whether the API server serves no such kind. It is false if Crossplane
+// has not looked, or cannot say.
+func (c *Call) lacksKind(key, apiVersion, kind string) bool {
+	if !request.HasCapability(c.req, fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS) {
+		return false
+	}
+	r := c.requirements()
+	if r.Schemas == nil {
+		r.Schemas = map[string]*fnv1.SchemaSelector{}
+	}
+	r.Schemas[key] = &fnv1.SchemaSelector{ApiVersion: apiVersion, Kind: kind}
+	schema, known := c.req.GetRequiredSchemas()[key]
+	return known && schema.GetOpenapiV3() == nil
 }
 
 func (c *Call) requirements() *fnv1.Requirements {
