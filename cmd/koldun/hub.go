@@ -21,13 +21,14 @@ type HubFlags struct {
 
 // open returns a client of the hub that a source names. HF_TOKEN belongs to the
 // hub of HF_ENDPOINT and that of --token-endpoint: a source must not choose the
-// receiver of the token. Errors: Invalid.
+// receiver of the token. In a Job the provider says which hosts may be reached. Errors:
+// Invalid.
 func (f HubFlags) open(ref modelref.Ref, log *slog.Logger) (*hub.Client, error) {
 	own := os.Getenv(names.EnvHFEndpoint)
 	if own == "" {
 		own = hub.DefaultEndpoint
 	}
-	cfg := hub.Config{Endpoint: ref.Endpoint, Token: os.Getenv(names.EnvHFToken), TokenFor: []string{own}, Log: log}
+	cfg := hub.Config{Endpoint: ref.Endpoint, Token: os.Getenv(names.EnvHFToken), TokenFor: []string{own}, Reach: hub.ParseReach(os.Getenv(names.EnvHubReach)), Log: log}
 	if cfg.Endpoint == "" {
 		cfg.Endpoint = own
 	}

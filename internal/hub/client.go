@@ -46,14 +46,10 @@ type Config struct {
 	// unless Endpoint has the scheme, host and port of one of them. Empty: Token
 	// is for Endpoint, whatever that is.
 	TokenFor []string
-	// PublicOnly refuses hosts with addresses of this machine or of a private network,
-	// redirects included, except those of Trusted, as endpoints. Link-local addresses,
-	// where clouds serve credentials, are refused in any case.
-	PublicOnly bool
-	Trusted    []string
-	Attempts   int           // attempts per request, default 8
-	MaxWait    time.Duration // the longest pause that the hub may ask for, default 10 minutes
-	Log        *slog.Logger  // of retries; nil: none
+	Reach    Reach         // hosts that it connects to
+	Attempts int           // attempts per request, default 8
+	MaxWait  time.Duration // the longest pause that the hub may ask for, default 10 minutes
+	Log      *slog.Logger  // of retries; nil: none
 
 	HTTP  *http.Client                                     // nil: a client of its own
 	Now   func() time.Time                                 // nil: time.Now
@@ -139,9 +135,9 @@ func origin(endpoint string) string {
 // Endpoint returns the hub's address.
 func (c *Client) Endpoint() string { return c.base.String() }
 
-// Env returns the hub and its token as environment variables of a workload.
+// Env returns the hub, its token and its reach as environment variables of a workload.
 func (c *Client) Env() map[string][]byte {
-	env := map[string][]byte{names.EnvHFEndpoint: []byte(c.Endpoint())}
+	env := map[string][]byte{names.EnvHFEndpoint: []byte(c.Endpoint()), names.EnvHubReach: []byte(c.cfg.Reach.String())}
 	if c.cfg.Token != "" {
 		env[names.EnvHFToken] = []byte(c.cfg.Token)
 	}

@@ -15,19 +15,22 @@ import (
 type addressError struct{ addr netip.Addr }
 
 func (e addressError) Error() string {
-	return fmt.Sprintf("its address %s is not a public one, which hubs and what they redirect to must have: to allow it, set spec.hub.allowPrivateAddresses in the ProviderConfig", e.addr)
+	if neverHub(e.addr) {
+		return fmt.Sprintf("its address %s is a link-local one, a group's or none, which no hub may have: clouds serve credentials there", e.addr)
+	}
+	return fmt.Sprintf("its address %s is not a public one, which hubs and what they redirect to must have: to allow it, a platform engineer names the hub in spec.hub.endpoint of a ClusterProviderConfig, or sets its spec.hub.allowPrivateAddresses", e.addr)
 }
 
 // A dialer connects to hubs and to the hosts that they redirect to. It decides by the
 // address that it connects to, not by the name, which may have another one each time.
 type dialer struct {
 	publicOnly bool
-	trusted    map[string]bool // HOST:PORT of the hub and of proxies, which the owner of the client chooses
+	trusted    map[string]bool // HOST:PORT of hubs and proxies that need no public address
 }
 
 func newDialer(cfg Config) dialer {
-	d := dialer{publicOnly: cfg.PublicOnly, trusted: map[string]bool{}}
-	for _, endpoint := range cfg.Trusted {
+	d := dialer{publicOnly: cfg.Reach.PublicOnly, trusted: map[string]bool{}}
+	for _, endpoint := range cfg.Reach.Trusted {
 		d.trust(endpoint)
 	}
 	for _, scheme := range []string{"http", "https"} {
@@ -48,20 +51,19 @@ func (d dialer) trust(endpoint string) {
 // DialContext connects to HOST:PORT.
 func (d dialer) DialContext(ctx context.Context, network, to string) (net.Conn, error) {
 	plain := net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
-	if !d.trusted[to] {
-		plain.Control = func(_, address string, _ syscall.RawConn) error { return d.check(address) }
-	}
+	plain.Control = func(_, address string, _ syscall.RawConn) error { return d.check(address, d.trusted[to]) }
 	return plain.DialContext(ctx, network, to)
 }
 
-// check refuses an address that no hub may have.
-func (d dialer) check(address string) error {
+// check refuses an address that no hub may have. A trusted one needs no public address: a
+// name may have another address tomorrow, so it is refused link-local ones, too.
+func (d dialer) check(address string, trusted bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("cannot read address %q: %w", address, err)
 	}
 	ip := at.Addr().WithZone("").Unmap()
-	if neverHub(ip) || d.publicOnly && !public(ip) {
+	if neverHub(ip) || d.publicOnly && !trusted && !public(ip) {
 		return addressError{ip}
 	}
 	return nil

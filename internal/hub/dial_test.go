@@ -3,6 +3,7 @@ package hub
 import (
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -31,10 +32,13 @@ func TestAddressesOfHubs(t *testing.T) {
 		"224.0.0.1:80":                {false, false},
 		"no address":                  {false, false},
 	} {
-		if err := (dialer{}).check(address); (err == nil) != want.open {
+		if err := (dialer{}).check(address, false); (err == nil) != want.open {
 			t.Errorf("%s: %v, want it allowed: %v", address, err, want.open)
 		}
-		if err := (dialer{publicOnly: true}).check(address); (err == nil) != want.publicOnly {
+		if err := (dialer{publicOnly: true}).check(address, true); (err == nil) != want.open {
+			t.Errorf("%s, trusted: %v, want it allowed: %v", address, err, want.open)
+		}
+		if err := (dialer{publicOnly: true}).check(address, false); (err == nil) != want.publicOnly {
 			t.Errorf("%s, public only: %v, want it allowed: %v", address, err, want.publicOnly)
 		}
 	}
@@ -60,13 +64,41 @@ func TestRedirectsStayOutside(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	refused("a redirect of a trusted hub", read(Config{Endpoint: evil.URL, PublicOnly: true, Trusted: []string{evil.URL}}))
-	refused("a hub", read(Config{Endpoint: inside.URL, PublicOnly: true, Trusted: []string{evil.URL, ""}}))
-	refused("a hub by its name", read(Config{Endpoint: strings.Replace(inside.URL, "127.0.0.1", "localhost", 1), PublicOnly: true}))
+	refused("a redirect of a trusted hub", read(Config{Endpoint: evil.URL, Reach: Reach{PublicOnly: true, Trusted: []string{evil.URL}}}))
+	refused("a hub", read(Config{Endpoint: inside.URL, Reach: Reach{PublicOnly: true, Trusted: []string{evil.URL, ""}}}))
+	refused("a hub by its name", read(Config{Endpoint: strings.Replace(inside.URL, "127.0.0.1", "localhost", 1), Reach: Reach{PublicOnly: true}}))
 	if err := read(Config{Endpoint: evil.URL}); err != nil {
 		t.Errorf("without the rule: %v", err)
 	}
-	if err := read(Config{Endpoint: evil.URL, PublicOnly: true, Trusted: []string{evil.URL, inside.URL}}); err != nil {
+	if err := read(Config{Endpoint: evil.URL, Reach: Reach{PublicOnly: true, Trusted: []string{evil.URL, inside.URL}}}); err != nil {
 		t.Errorf("trusted: %v", err)
+	}
+}
+
+// TestTrustedHubsAreNotMetadata names the metadata service of a cloud as a trusted hub.
+func TestTrustedHubsAreNotMetadata(t *testing.T) {
+	for _, endpoint := range []string{"http://169.254.169.254", "http://[fe80::1]", "http://0.0.0.0:80"} {
+		c, err := New(Config{Endpoint: endpoint, Reach: Reach{PublicOnly: true, Trusted: []string{endpoint}}, Attempts: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = c.Resolve(t.Context(), "org/repo", "main"); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "which no hub may have") {
+			t.Errorf("%s: %v", endpoint, err)
+		}
+	}
+}
+
+// TestReachReadsItsText tests that what a provider writes is what a workload reads, and that
+// a text which it does not know opens nothing.
+func TestReachReadsItsText(t *testing.T) {
+	for _, want := range []Reach{{}, {PublicOnly: true}, {PublicOnly: true, Trusted: []string{"http://hub.svc:8080", "https://a/b"}}} {
+		if got := ParseReach(want.String()); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %+v, want %+v", want, got, want)
+		}
+	}
+	for text, want := range map[string]Reach{"": {}, "any": {}, "none": {PublicOnly: true}, "any http://127.0.0.1": {PublicOnly: true}, "ANY": {PublicOnly: true}} {
+		if got := ParseReach(text); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %+v, want %+v", text, got, want)
+		}
 	}
 }

@@ -14,6 +14,7 @@ type Limits struct {
 	Connections int64
 	DiskBytes   int64 // of all streams; one with three replicas counts three times
 	Streams     int64
+	Consumers   int64 // of each stream
 }
 
 // An Account is a tenant of the server. Its seeds are secrets: one lets its holder
@@ -68,7 +69,7 @@ func (a Account) claims(name string, l Limits) (*jwt.AccountClaims, error) {
 		MemoryStorage: 0, // Koldun's streams are files
 		DiskStorage:   orUnlimited(l.DiskBytes),
 		Streams:       orUnlimited(l.Streams),
-		Consumer:      jwt.NoLimit,
+		Consumer:      orUnlimited(l.Consumers),
 	}
 	for _, role := range Roles() {
 		key, err := signerOf(a.Roles[role])

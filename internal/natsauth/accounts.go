@@ -122,7 +122,9 @@ func (a *Accounts) Set(ctx context.Context, namespace string, l Limits, own bool
 }
 
 // Ensure makes the account of a namespace with the usual limits unless it exists, and
-// gives its roles the rights of this program. Errors: Denied (disabled), those of Set.
+// gives its roles the rights of this program. An account that exists keeps its limits while
+// a single server has no room for the usual ones: who uses it must not lose it because a
+// limit has come up. Errors: Denied (disabled), those of Set.
 func (a *Accounts) Ensure(ctx context.Context, namespace string, usual Limits) error {
 	have, err := a.State(ctx, namespace)
 	switch {
@@ -135,7 +137,14 @@ func (a *Accounts) Ensure(ctx context.Context, namespace string, usual Limits) e
 	case have.Own && !have.Current:
 		return a.Set(ctx, namespace, have.Limits, true)
 	case !have.Own && (!have.Current || have.Limits != usual):
-		return a.Set(ctx, namespace, usual, false)
+		err := a.Set(ctx, namespace, usual, false)
+		switch kept := have.Limits != usual && fault.Is(err, fault.Quota); {
+		case kept && have.Current:
+			return nil
+		case kept:
+			return a.Set(ctx, namespace, have.Limits, false)
+		}
+		return err
 	}
 	return nil
 }
@@ -262,7 +271,9 @@ func plain(keys jwt.SigningKeys) map[string]jwt.Permissions {
 }
 
 func limitsOf(c *jwt.AccountClaims) Limits {
-	return Limits{Connections: max(c.Limits.Conn, 0), DiskBytes: max(c.Limits.DiskStorage, 0), Streams: max(c.Limits.Streams, 0)}
+	return Limits{
+		Connections: max(c.Limits.Conn, 0), DiskBytes: max(c.Limits.DiskStorage, 0), Streams: max(c.Limits.Streams, 0), Consumers: max(c.Limits.Consumer, 0),
+	}
 }
 
 func issuedAt(account string) time.Time {

@@ -184,6 +184,14 @@ func TestOwnLimits(t *testing.T) {
 	if _, err := accounts.State(ctx, "b"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("the refused account exists: %v", err)
 	}
+	if err := accounts.Ensure(ctx, "b", most); !fault.Is(err, fault.Quota) {
+		t.Errorf("usual limits beyond what the server has: %v", err)
+	}
+	if err := accounts.Set(ctx, "a", usual, false); err != nil {
+		t.Fatal(err)
+	}
+	ensure(most) // an account that exists goes on
+	state(usual, false)
 }
 
 // TestRevokedUsers revokes one of two users.

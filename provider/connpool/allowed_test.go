@@ -12,7 +12,9 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/requeue"
 )
@@ -160,6 +162,47 @@ func TestPlatformAllowsHubs(t *testing.T) {
 			check(t, "Hub", err, c.refused)
 			if c.refused != "" && !errors.Is(err, hubrevision.ErrNotAllowed) {
 				t.Errorf("%v is not %v", err, hubrevision.ErrNotAllowed)
+			}
+		})
+	}
+}
+
+// TestPlatformsListBindsAll has a namespace that may not use the default leave out its hub:
+// the list of the default is for it, too.
+func TestPlatformsListBindsAll(t *testing.T) {
+	public := modelref.Ref{Scheme: modelref.Hub, Repo: "org/repo"}
+	for name, c := range map[string]struct {
+		allowed []string
+		kind    string
+		refused string
+	}{
+		"Mirror":        {[]string{"hub.acme"}, v1alpha1.KindProviderConfig, `huggingface.co/org/repo is not in spec.hub.allowed of ClusterProviderConfig "default", which is [hub.acme]`},
+		"Organisation":  {[]string{"huggingface.co/acme"}, v1alpha1.KindProviderConfig, "which is [huggingface.co/acme]"},
+		"Shared":        {[]string{"hub.acme"}, v1alpha1.KindClusterProviderConfig, "which is [hub.acme]"},
+		"Allowed":       {[]string{"huggingface.co/org"}, v1alpha1.KindProviderConfig, ""},
+		"WithoutAList":  {nil, v1alpha1.KindProviderConfig, ""},
+		"SharedAllowed": {[]string{"huggingface.co"}, v1alpha1.KindClusterProviderConfig, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, "nats://127.0.0.1:1")
+			shared := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: connpool.Default}}
+			shared.Spec.Hub = &v1alpha1.HubConfig{Endpoint: "https://secret.acme", Allowed: c.allowed}
+			shared.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{"other"}}
+			team := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "own"}}
+			team.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{"ns"}}
+			own := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "own"}}
+			for _, err := range []error{s.api.Create(t.Context(), shared), s.api.Create(t.Context(), team), s.api.Create(t.Context(), own)} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := s.pool.For(s.owner, &xpv2.ProviderConfigReference{Kind: c.kind, Name: "own"}).Hub(t.Context(), public, "")
+			check(t, "Hub", err, c.refused)
+			if c.refused != "" && !errors.Is(err, hubrevision.ErrNotAllowed) {
+				t.Errorf("%v is not %v", err, hubrevision.ErrNotAllowed)
+			}
+			if c.refused == "" && string(got.Env()[names.EnvHFEndpoint]) != hub.DefaultEndpoint {
+				t.Errorf("the hub is %s", got.Env()[names.EnvHFEndpoint])
 			}
 		})
 	}

@@ -133,14 +133,11 @@ type library struct {
 	err    error
 }
 
-// hubAccess identifies a client of a hub.
-type hubAccess struct {
-	endpoint, token string
-	trusted         string // endpoint that may have any address
-	private         bool   // all may
-}
-
 func (p *Pool) openLibrary(a hubAccess) *library {
-	client, err := hub.New(hub.Config{Endpoint: a.endpoint, Token: a.token, PublicOnly: !a.private, Trusted: []string{a.trusted}, Attempts: hubAttempts, MaxWait: hubMaxWait, Log: p.program.Log})
+	reach := hub.Reach{PublicOnly: !a.private}
+	if a.trusted != "" {
+		reach.Trusted = []string{a.trusted}
+	}
+	client, err := hub.New(hub.Config{Endpoint: a.endpoint, Token: a.token, Reach: reach, Attempts: hubAttempts, MaxWait: hubMaxWait, Log: p.program.Log})
 	return &library{client, err}
 }

@@ -13,10 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/egress"
 	"github.com/gorizond/koldun/internal/external/catalog"
-	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/modelref"
-	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/provider/requeue"
 )
@@ -255,7 +252,7 @@ func (r resolver) operator(ctx context.Context, servers bus.Config, c Config) (*
 		return nil, fault.Errorf(fault.KindOf(err), "%s: cannot use Secret %q: %w", c, ref.Name, err)
 	}
 	out.servers = int(max(o.Servers, 1))
-	out.usual = natsauth.Limits{Connections: o.Limits.Connections, DiskBytes: o.Limits.DiskBytes, Streams: o.Limits.Streams}
+	out.usual = usualLimits(o)
 	return &out, nil
 }
 
@@ -308,44 +305,4 @@ func (r resolver) ownHub(ctx context.Context, store Config) error {
 		return err
 	}
 	return fault.Errorf(fault.Invalid, "%s has a hub of its own (spec.hub.endpoint), and the object store of %s: give it an object store of its own (spec.s3) too", own, store)
-}
-
-// hub returns the hub from which a repository may be read, and its token; both may be
-// empty. Errors: also hubrevision.ErrNotAllowed.
-func (r resolver) hub(ctx context.Context, repo modelref.Ref) (of v1alpha1.HubConfig, token string, err error) {
-	c, err := r.part(ctx, "hub", func(s v1alpha1.ProviderConfigSpec) bool { return s.Hub != nil })
-	switch {
-	case fault.Is(err, fault.NotFound) || IsNotAllowed(err) && c.Key != r.config:
-		c, err = Config{Key: DefaultKey()}, nil // the public one needs no description
-	case err != nil:
-		return of, "", err
-	default:
-		of = *c.Spec.Hub
-	}
-	refused := permitHub(c, of, repo)
-	if refused == "" && c.Kind == v1alpha1.KindProviderConfig {
-		refused, err = r.platformRefuses(ctx, of, repo)
-	}
-	if err == nil && refused != "" {
-		err = fault.As(fault.Denied, fmt.Errorf("%w: %s", hubrevision.ErrNotAllowed, refused))
-	}
-	if err != nil {
-		return of, "", err
-	}
-	secret, err := r.credentials(ctx, c, c.hubRef())
-	return of, secret.hubToken(), err
-}
-
-// platformRefuses says why the default's list of hubs, if it has one, refuses a repository
-// that a ProviderConfig allows.
-func (r resolver) platformRefuses(ctx context.Context, own v1alpha1.HubConfig, repo modelref.Ref) (string, error) {
-	r.read(DefaultKey())
-	d, err := GetConfig(ctx, r.configs, DefaultKey())
-	if fault.Is(err, fault.NotFound) {
-		return "", nil
-	}
-	if err != nil || d.Spec.Hub == nil || len(d.Spec.Hub.Allowed) == 0 {
-		return "", err
-	}
-	return permitHub(d, v1alpha1.HubConfig{Endpoint: own.Endpoint, Allowed: d.Spec.Hub.Allowed}, repo), nil
 }

@@ -1,7 +1,6 @@
 package connpool
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -188,15 +187,11 @@ func (s *Set) S3(ctx context.Context) (*s3.Client, s3store.Config, error) {
 // Hub returns the client of the hub of a repository. An empty endpoint is that of the
 // ProviderConfig, whose token it uses in place of an empty one.
 func (s *Set) Hub(ctx context.Context, repo modelref.Ref, token string) (hubrevision.Hub, error) {
-	own, ownToken, err := s.resolver.hub(ctx, repo)
+	access, err := s.resolver.hub(ctx, repo, token)
 	if err != nil {
 		return nil, err
 	}
-	endpoint := cmp.Or(repo.Endpoint, own.Endpoint)
-	if token == "" && endpoint == own.Endpoint {
-		token = ownToken
-	}
-	h := s.pool.hubs.bind(s.owner, hubAccess{endpoint: endpoint, token: token, trusted: own.Endpoint, private: own.AllowPrivateAddresses})
+	h := s.pool.hubs.bind(s.owner, access)
 	if h.err != nil {
 		return nil, h.err
 	}

@@ -105,6 +105,7 @@ func poolLifecycle() lifecycle {
 func hubRevisionLifecycle() lifecycle {
 	return lifecycle{
 		server:  onHub,
+		prepare: (*world).openPrivate,
 		orphans: true,
 		given:   func(*world, string) {},
 		resource: func(w *world, name string) resource.ModernManaged {

@@ -159,6 +159,7 @@ func TestHubRevision(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "tiny"},
 		Spec:       v1alpha1.HubRevisionSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.HubRevisionParameters{Source: "hf://" + h.Repo, Revision: "main"}},
 	}
+	w.openPrivate()
 	p := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
 	w.change(p, func() { p.Spec.Hub = &v1alpha1.HubConfig{Endpoint: h.URL} })
 	w.create(m)

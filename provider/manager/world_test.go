@@ -78,6 +78,24 @@ func worldOn(t *testing.T, c *cluster.Cluster) *world {
 	return w
 }
 
+// openPrivate lets the world's own ProviderConfig name a hub at a private address, until the
+// test ends. Tests in parallel must not do so, too.
+func (w *world) openPrivate() {
+	w.t.Helper()
+	platform := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	platform.Spec.Hub = &v1alpha1.HubConfig{AllowPrivateAddresses: true}
+	platform.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{w.ns}}
+	if err := w.client.Create(w.t.Context(), platform); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		ctx := context.Background()
+		if err := w.client.Delete(ctx, platform); err != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
 // via returns the common spec of a managed resource that uses the world's
 // ProviderConfig.
 func via(policies ...xpv2.ManagementAction) xpv2.ManagedResourceSpec {

@@ -88,7 +88,32 @@ type NATSOperator struct {
 
 	// Limits of each account that has no NATSAccount.
 	// +optional
-	Limits NATSAccountLimits `json:"limits,omitempty"`
+	Limits NATSUsualLimits `json:"limits,omitempty"`
+}
+
+// NATSUsualLimits bound what the account of a namespace without NATSAccount uses. Without them, one namespace could fill the servers' disks.
+type NATSUsualLimits struct {
+	// Most connections; -1 is no limit. Defaults to 500.
+	// +optional
+	// +kubebuilder:validation:Minimum=-1
+	Connections int64 `json:"connections,omitempty"`
+
+	// Most consumers of each stream and key-value bucket; -1 is no limit. Defaults to 1000.
+	// +optional
+	// +kubebuilder:validation:Minimum=-1
+	Consumers int64 `json:"consumers,omitempty"`
+
+	// Most bytes of all streams and key-value buckets on disk, each counted once per replica; -1 is no limit. On a single server, the sum
+	// over all accounts has to fit max_file. Defaults to 1 GiB for each of the servers, of which Koldun's queue reserves 448 MiB, and 704 MiB
+	// with stored responses.
+	// +optional
+	// +kubebuilder:validation:Minimum=-1
+	DiskBytes int64 `json:"diskBytes,omitempty"`
+
+	// Most streams and key-value buckets; -1 is no limit. Koldun's queue has 10. Defaults to 20.
+	// +optional
+	// +kubebuilder:validation:Minimum=-1
+	Streams int64 `json:"streams,omitempty"`
 }
 
 // S3Config describes a connection to an object store.
@@ -159,8 +184,9 @@ type HubConfig struct {
 	// +kubebuilder:validation:MaxLength=512
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// Whether hubs that claims name, and hosts that a hub redirects to, may have loopback and private addresses. The provider may always
-	// use the endpoint above, and never link-local addresses.
+	// Whether hubs that claims name, and hosts that a hub redirects to, may have loopback and private addresses. Only a ClusterProviderConfig
+	// can allow them, and the one named default also for ProviderConfigs of the namespaces that it allows. The endpoint above may have such
+	// an address in any ClusterProviderConfig, and link-local addresses are never allowed.
 	// +optional
 	AllowPrivateAddresses bool `json:"allowPrivateAddresses,omitempty"`
 
