@@ -22,13 +22,16 @@ type Owner struct {
 	// Common says that namespaces that do not trust each other use the server with the
 	// same credentials.
 	Common bool
+	// Folder of the namespace in what is on the server, if other namespaces have theirs there:
+	// then it is all namespaces', and belongs to none.
+	Folder string
 	// Deleting says that the managed resource is being deleted.
 	Deleting bool
 }
 
 // Mark returns the owner to record with a new external resource, "" for none.
 func (o Owner) Mark() string {
-	if !o.Common {
+	if !o.Common || o.Folder != "" {
 		return ""
 	}
 	return o.Namespace
@@ -40,6 +43,9 @@ func (o Owner) Mark() string {
 func (o Owner) Check(what, mark string) error {
 	var why string
 	switch {
+	case o.Common && o.Folder != "":
+		return fault.As(fault.Denied, refusal(fmt.Sprintf("%s is for several namespaces, of which %q has folder %q: it may use that folder, and neither change nor delete what all of them use. "+
+			"A platform engineer does so with the tools of the server", what, o.Namespace, o.Folder)))
 	case mark == "" && !o.Common, mark != "" && mark == o.Namespace:
 		return nil
 	case mark == "":

@@ -24,6 +24,9 @@ func TestOwner(t *testing.T) {
 		"AnothersOnItsOwnLogin":     {own("b"), "a", `it belongs to namespace "a"`},
 		"NobodysForTerraform":       {external.Owner{}, "", ""},
 		"ANamespacesForTerraform":   {external.Owner{}, "a", "this resource may use it"},
+		"ItsOwnOfAllNamespaces":     {external.Owner{Namespace: "a", Common: true, Folder: "teams/a"}, "a", `it is for several namespaces, of which "a" has folder "teams/a"`},
+		"NobodysOfAllNamespaces":    {external.Owner{Namespace: "a", Common: true, Folder: "a"}, "", "A platform engineer does so"},
+		"FolderOnItsOwnLogin":       {external.Owner{Namespace: "a", Folder: "a"}, "", ""},
 		"NoNamespaceOnSharedLogins": {shared(""), "", "it has no owner"},
 	}
 	for name, c := range cases {

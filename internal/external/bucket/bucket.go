@@ -159,8 +159,14 @@ func (c *Client) at() string {
 	return at
 }
 
-// Create creates the bucket, or adopts one of the same owner.
+// Create creates the bucket, or adopts one of the same owner. One that several namespaces
+// have folders in is created as the server makes it, and belongs to none of them.
 func (c *Client) Create(ctx context.Context, s Spec) error {
+	if o := c.owner(s); o.Folder != "" && (s.ForceDestroy || len(c.aspects(s)) > 0) {
+		if err := o.Check(fmt.Sprintf("bucket %q", s.BucketName), ""); err != nil {
+			return fmt.Errorf("cannot configure bucket %q%s: %w", s.BucketName, c.at(), err)
+		}
+	}
 	in := &s3.CreateBucketInput{Bucket: &s.BucketName}
 	if c.config.Region != "" && c.config.Region != s3store.DefaultRegion {
 		// Amazon refuses the constraint for its oldest region only.

@@ -4,9 +4,18 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
+
+// owner returns the owner of the spec. A namespace that is bound to a folder owns no bucket,
+// not even one that it has made.
+func (c *Client) owner(s Spec) external.Owner {
+	out := s.Owner
+	out.Folder = c.config.Bound.FolderIn()
+	return out
+}
 
 // may returns why the spec must not change or delete the bucket. A server that has no tags
 // knows no owners.
@@ -18,12 +27,12 @@ func (c *Client) may(ctx context.Context, s Spec) error {
 	if err != nil && !secondary(err) {
 		return c.aspectError("read", "tags", s.BucketName, err)
 	}
-	return s.Owner.Check(fmt.Sprintf("bucket %q", s.BucketName), mark)
+	return c.owner(s).Check(fmt.Sprintf("bucket %q", s.BucketName), mark)
 }
 
 // mark records the owner of a new bucket, on a server that has tags.
 func (c *Client) mark(ctx context.Context, s Spec) error {
-	mark := s.Owner.Mark()
+	mark := c.owner(s).Mark()
 	if mark == "" {
 		return nil
 	}

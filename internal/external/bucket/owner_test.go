@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/bucket"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 func TestNoNamespaceDestroysABucketOfAnother(t *testing.T) {
@@ -71,5 +72,70 @@ func TestNoNamespaceDestroysABucketOfAnother(t *testing.T) {
 	spec.ForceDestroy = true
 	if err := c.Delete(ctx, spec); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestFirstTenantOwnsNoSharedBucket has the namespace that makes a bucket, in which all have
+// folders, change and delete it: also one that an earlier version recorded as its owner.
+func TestFirstTenantOwnsNoSharedBucket(t *testing.T) {
+	ctx := t.Context()
+	b := s3test.New(t)
+	free := bucket.New(b.Client, b.Config)
+	bound := b.Config
+	bound.Bound = &s3store.Bound{Folder: "first"}
+	c := bucket.New(b.Client, bound)
+	first := external.Owner{Namespace: "first", Common: true}
+	made, marked := bucket.Spec{BucketName: b.Name + "-shared", Owner: first}, bucket.Spec{BucketName: b.Name + "-marked", Owner: first}
+	for name, err := range map[string]error{"made": c.Create(ctx, made), "marked": free.Create(ctx, marked)} {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	for name, s := range map[string]bucket.Spec{
+		"Destroys":  {ForceDestroy: true},
+		"Publishes": {Policy: `{"Version":"2012-10-17","Statement":[]}`},
+		"Versions":  {Versioning: "Enabled"},
+		"Tags":      {Tags: map[string]string{"team": "first"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Owner = first
+			for _, s.BucketName = range []string{made.BucketName, marked.BucketName} {
+				if _, err := c.Observe(ctx, s); !errors.Is(err, external.ErrNotOwner) || !strings.Contains(err.Error(), `of which "first" has folder "first"`) {
+					t.Errorf("Observe %s: %v", s.BucketName, err)
+				}
+				if err := c.Delete(ctx, s); !errors.Is(err, external.ErrNotOwner) {
+					t.Errorf("Delete %s: %v", s.BucketName, err)
+				}
+				if err := c.Update(ctx, s); !s.ForceDestroy && !errors.Is(err, external.ErrNotOwner) {
+					t.Errorf("Update %s: %v", s.BucketName, err)
+				}
+			}
+			s.BucketName = b.Name + "-new"
+			if err := c.Create(ctx, s); !errors.Is(err, external.ErrNotOwner) {
+				t.Errorf("Create: %v", err)
+			}
+			if o, err := c.Observe(ctx, bucket.Spec{BucketName: s.BucketName, Owner: first}); err != nil || o.Exists {
+				t.Errorf("a refused bucket exists: %v, %v", o.Exists, err)
+			}
+		})
+	}
+	if o, err := c.Observe(ctx, made); err != nil || !o.Ready || !o.UpToDate {
+		t.Errorf("as it is: %+v, %v", o, err)
+	}
+	// Its deletion leaves the bucket to the others.
+	made.Owner.Deleting = true
+	if o, err := c.Observe(ctx, made); err != nil || o.Exists {
+		t.Errorf("at its deletion: %+v, %v", o, err)
+	}
+	if _, err := b.Client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &made.BucketName}); err != nil {
+		t.Error(err)
+	}
+	// A namespace with a login of its own may do all of it, whatever folders its pods have.
+	own := bucket.Spec{BucketName: b.Name + "-own", Owner: external.Owner{Namespace: "first"}, Tags: map[string]string{"a": "b"}, ForceDestroy: true}
+	if err := c.Create(ctx, own); err != nil {
+		t.Error(err)
+	}
+	if err := c.Delete(ctx, own); err != nil {
+		t.Error(err)
 	}
 }
