@@ -20,6 +20,10 @@ func (l *leader) onEntry(e queue.Entry) {
 	l.purger.add(e.Seq, e.Lasting)
 	if known != nil && !known.stored {
 		known.seq, known.stored = e.Seq, true
+		if known.lost { // it only seemed to be: what ends it has not happened yet
+			known.lost = false
+			l.fill(known, e)
+		}
 		return
 	}
 	// The record of a request that has ended may be lost as well: takeOver looks.
@@ -29,19 +33,26 @@ func (l *leader) onEntry(e queue.Entry) {
 		return
 	}
 	now := time.Now()
-	j := &job{req: r, raw: e.Raw, seq: e.Seq, stored: true, deadline: r.Created.Add(l.cfg.MaxWait), cost: estimate(r)}
-	j.req.Body = nil // raw contains it
-	for _, limit := range []time.Time{r.Deadline, r.EndBy} {
-		if !limit.IsZero() && limit.Before(j.deadline) {
-			j.deadline = limit
-		}
-	}
+	j := &job{seq: e.Seq, stored: true}
+	l.fill(j, e)
 	l.jobs[r.ID] = j
 	if l.replayed && !ended && now.Sub(r.Created).Abs() < freshFor {
 		l.admit(j)
 		return
 	}
 	l.takeOver(j)
+}
+
+// fill sets what a job has from its message.
+func (l *leader) fill(j *job, e queue.Entry) {
+	r := e.Request
+	j.req, j.raw, j.cost, j.deadline = r, e.Raw, estimate(r), r.Created.Add(l.cfg.MaxWait)
+	j.req.Body = nil // raw contains it
+	for _, limit := range []time.Time{r.Deadline, r.EndBy} {
+		if !limit.IsZero() && limit.Before(j.deadline) {
+			j.deadline = limit
+		}
+	}
 }
 
 // admit makes a request wait for a runner.
@@ -54,9 +65,10 @@ func (l *leader) admit(j *job) {
 
 // onReadAgain is called before the stream is read once more, after a reconnect. The
 // stream may have lost requests that this leader knows, and have others at their
-// sequences, so what is known of sequences counts no more.
+// sequences, so what is known of sequences counts no more. It may also have requests that
+// ended under an earlier leader, so this one reads them as it read those of its beginning.
 func (l *leader) onReadAgain() {
-	l.rereads = true
+	l.rereads, l.replayed = true, false
 	l.purger = purger{}
 	for _, j := range l.jobs {
 		j.stored = false
@@ -79,6 +91,8 @@ func (l *leader) onReplayed(connection uint64) {
 func (l *leader) enqueue(j *job) {
 	now := time.Now()
 	switch {
+	case j.lost:
+		l.finish(j, queue.Failed, lostFailure(), nil)
 	case j.cancelled:
 		l.finish(j, queue.Cancelled, cancelledFailure(), nil)
 	case !now.Before(j.deadline):

@@ -48,6 +48,7 @@ type job struct {
 	onFenced  []func()       // functions to call when it is fenced
 	poison    bool           // it ends because too many runners failed it
 	cancelled bool
+	lost      bool              // the stream has lost it: it only ends
 	queued    time.Time         // when it entered the queue
 	notified  time.Time         // time of the last FrameQueued, or zero
 	position  int               // position in that frame

@@ -46,6 +46,9 @@ type leader struct {
 	unread       map[string][]groupedEnd // ends of requests not read yet
 	earlyCancels *recentIDs              // cancelled before they were read
 	ended        *recentIDs              // requests that ended under this leader
+	missing      map[string]missing      // whose clients wait, and that it does not know
+	lost         map[string]queue.Ref    // those that are missing for so long that they are lost
+	looking      bool                    // whether the stream is being looked at for them
 	purger       purger                  // messages of requests that ended
 	began        time.Time
 	replayed     bool   // the backlog has been read
@@ -84,6 +87,8 @@ func lead(ctx context.Context, s *session, t *heldLease) error {
 		unread:       map[string][]groupedEnd{},
 		earlyCancels: newRecentIDs(maxRecentIDs),
 		ended:        newRecentIDs(maxRecentIDs),
+		missing:      map[string]missing{},
+		lost:         map[string]queue.Ref{},
 		began:        now,
 		lastActive:   now,
 	}
@@ -139,6 +144,12 @@ func (l *leader) subscribe() (func(), error) {
 			prefix := len(names.CancelSubject(l.name, ""))
 			return bus.ServeLater(b, names.CancelSubject(l.name, "*"), func(subject string, c queue.CancelOrder, reply func(queue.Ack)) {
 				l.post(func() { l.onCancel(subject[prefix:], c, reply) })
+			})
+		},
+		func() (func(), error) {
+			prefix := len(names.ResumeSubject(l.name, ""))
+			return bus.Listen(b, names.ResumeSubject(l.name, "*"), func(subject string, from queue.Resume) {
+				l.post(func() { l.onResume(subject[prefix:], from, time.Now()) })
 			})
 		},
 		func() (func(), error) {

@@ -61,6 +61,7 @@ func (l *leader) onTick(now time.Time) {
 		l.offer(p)
 	}
 	l.earlyCancels.forget(now.Add(-time.Minute))
+	l.endLost(now)
 	l.sendPositions(now)
 	l.purge(now)
 	l.setGauges(l.gauges())

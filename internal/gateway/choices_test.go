@@ -194,14 +194,16 @@ func TestChoicesFailTogether(t *testing.T) {
 		}
 		<-ctx.Done()
 	})
+	asked := 0
 	cancelled := func(t *testing.T, body string) {
 		t.Helper()
 		e := decodeError(t, body)
 		if e.Code != "interrupted" {
 			t.Errorf("got %s", body)
 		}
-		seen := runner.seen()
-		for _, r := range seen[len(seen)-3:] {
+		asked += 3
+		waittest.Until(t, "the runner has all choices", func() bool { return len(runner.seen()) >= asked }) // one may fail before
+		for _, r := range runner.seen()[asked-3:] {
 			if choiceOf(r) != 1 {
 				waittest.Until(t, "choice "+r.ID+" is cancelled", func() bool { _, ok := runner.cancellation(r.ID); return ok })
 			}

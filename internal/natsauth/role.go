@@ -131,7 +131,7 @@ func dispatcher(g *grants) {
 	g.watch(names.RunnersBucket, ">")
 	g.read(names.RequestStream, names.RequestSubject("*", "*"))
 	g.read(names.DeadStream, names.DeadOf("*", "*", "*"))
-	g.subscribe(names.EndSubject("*"), names.FirstTokenSubject("*"), names.CancelSubject("*", "*"), names.DepthSubject("*"))
+	g.subscribe(names.EndSubject("*"), names.FirstTokenSubject("*"), names.CancelSubject("*", "*"), names.ResumeSubject("*", "*"), names.DepthSubject("*"))
 	g.answer()
 }
 

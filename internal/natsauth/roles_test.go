@@ -49,7 +49,7 @@ func TestRolesEnd(t *testing.T) {
 		},
 		natsauth.Dispatcher: {
 			pub: []string{"koldun.v1.run.s.r", "koldun.v1.end.s.t.r", "$KV.koldun_leases.s"},
-			sub: []string{"koldun.v1.done.s", "koldun.v1.depth.s", "koldun.v1.cancel.s.*"},
+			sub: []string{"koldun.v1.done.s", "koldun.v1.depth.s", "koldun.v1.cancel.s.*", "koldun.v1.resume.s.*"},
 			noPub: []string{
 				"$KV.koldun_tokens.token/x", "$KV.koldun_models.m", "$KV.koldun_runners.s.r", "koldun.v1.req.s.t",
 				consumer + "KV_koldun_tokens.c.$KV.koldun_tokens.>", "$JS.API.STREAM.DELETE.KOLDUN_REQUESTS",
@@ -174,7 +174,7 @@ func TestAccountsSeeNothingOfOthers(t *testing.T) {
 func TestLimitsOfAccounts(t *testing.T) {
 	t.Parallel()
 	s := natstest.StartOperator(t)
-	small := s.Account("small", natsauth.Limits{Streams: 1, Connections: 2})
+	small := s.Account("small", natsauth.Limits{Streams: 1, Connections: 2, Consumers: 2})
 	b, err := bus.Connect(t.Context(), s.As(small, natsauth.Provider, nil))
 	if err != nil {
 		t.Fatal(err)

@@ -102,8 +102,10 @@ type FirstToken struct {
 }
 
 // A Resume requests the frames of an attempt from Seq on. An older attempt than the
-// current one, or none, requests all frames.
+// current one, or none, requests all frames. It also tells the leader that a client
+// waits for the request of the tenant.
 type Resume struct {
+	Tenant  string `json:"tenant,omitempty"`
 	Epoch   uint64 `json:"epoch"`
 	Attempt int    `json:"attempt"`
 	Seq     int    `json:"seq"`

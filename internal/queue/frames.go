@@ -197,7 +197,7 @@ func (f *Frames) catchUp(ctx context.Context) (Frame, bool) {
 	}
 	alive := f.heeded
 	f.nextAsk, f.lastAsk, f.heeded, f.silent = now.Add(resumePause), now, false, now
-	if err := f.queue.bus.Send(names.ResumeSubject(f.ref.Session, f.ref.ID), f.order.resume()); err != nil {
+	if err := f.queue.bus.Send(names.ResumeSubject(f.ref.Session, f.ref.ID), f.order.resume(f.ref.Tenant)); err != nil {
 		f.queue.log.Debug("cannot ask for frames", "request", f.ref.ID, "error", err)
 	}
 	// If frames are still missing, the next frame to arrive shows it.

@@ -86,6 +86,6 @@ func (o *frameOrder) interrupted(f Frame) Frame {
 	}
 }
 
-func (o *frameOrder) resume() Resume {
-	return Resume{Epoch: o.epoch, Attempt: o.attempt, Seq: o.next}
+func (o *frameOrder) resume(tenant string) Resume {
+	return Resume{Tenant: tenant, Epoch: o.epoch, Attempt: o.attempt, Seq: o.next}
 }

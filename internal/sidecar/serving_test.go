@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/sidecar"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -167,8 +168,17 @@ func TestTimeLimit(t *testing.T) {
 		r.EndBy = r.Created.Add(limit)
 		return r
 	}
-	running := w.send(limited("req_1", "forever", 2*time.Second))
-	w.runner("r1", func(r queue.Runner) bool { return len(r.Held) == 1 })
+	tries := 0
+	var running *client
+	w.eventually("a request to run before its time limit", func() bool {
+		tries++ // a busy machine needs more time to start it
+		running = w.send(limited(fmt.Sprintf("req_1_%d", tries), "forever", time.Duration(tries)*2*time.Second))
+		f, ok := running.next()
+		for ok && f.Kind != queue.FrameStarted {
+			f, ok = running.next()
+		}
+		return ok
+	})
 	waiting := w.send(limited("req_2", "once", 300*time.Millisecond))
 	waiting.wantError(queue.Expired, queue.CodeDeadline)
 	running.wantError(queue.Failed, queue.CodeDeadline)
@@ -274,7 +284,8 @@ func TestPoisonEndsUnderManyLeaders(t *testing.T) {
 		})
 	}
 	d := limited("d1")
-	r1 := w.sidecar("r1", first)
+	// An attempt is lost with its runner, also if a busy machine stops that for the TTL.
+	r1 := w.configured("r1", first, func(c *sidecar.Config) { c.TTL = 10 * time.Second })
 	c := w.send(chat("req_1", "poison"))
 
 	attempt(1) // fails without a leader
@@ -290,7 +301,7 @@ func TestPoisonEndsUnderManyLeaders(t *testing.T) {
 	w.runner("r1", func(r queue.Runner) bool { return len(r.Held) == 1 && r.Held[0].Attempt == 2 })
 	d.kill()
 	r1.kill()
-	w.sidecar("r2", other)
+	w.configured("r2", other, func(c *sidecar.Config) { c.TTL = 10 * time.Second })
 	limited("d3")
 
 	attempt(4)

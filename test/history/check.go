@@ -14,9 +14,6 @@ import (
 // codeUnavailable is the gateway's error code for an unconfirmed publish.
 const codeUnavailable = "queue_unavailable"
 
-// ShuttingDown is the error code of a gateway whose grace period ends before the answer.
-const ShuttingDown = "shutting_down"
-
 // check checks a history against the guarantees (docs/serving.md).
 func (h History) check() *report {
 	r := &report{examined: map[guarantee]int{}}
@@ -81,9 +78,7 @@ func (h History) checkEntry(e Entry, r *report) {
 		// If the publish of a request is not confirmed, the gateway cannot know
 		// whether the request is queued. It refuses and cancels the request.
 		unconfirmed := e.Status == http.StatusServiceUnavailable && e.Code == codeUnavailable
-		// A request may complete before the cancellation by a gateway that stops arrives.
-		left := e.Code == ShuttingDown && h.gatewayDisturbed(e)
-		if state == queue.Completed && e.Code != queue.CodeInterrupted && !unconfirmed && !left {
+		if state == queue.Completed && e.Code != queue.CodeInterrupted && !unconfirmed {
 			say(EndsOnce, "the client received %q, but the outcome is completed", e.Code)
 		}
 	case Broken:

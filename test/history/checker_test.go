@@ -87,8 +87,6 @@ func TestChecker(t *testing.T) {
 			"FailButOk":   {func(_ *sample, e *Entry) { e.Verdict, e.Code = fail, queue.CodeEngineFailed }, "the outcome is completed"},
 			"Interrupted": {func(_ *sample, e *Entry) { e.Verdict, e.Code = fail, queue.CodeInterrupted }, ""},
 			"Unconfirmed": {func(_ *sample, e *Entry) { e.Verdict, e.Status, e.Code, e.text = fail, 503, codeUnavailable, "" }, ""},
-			"Left":        {func(s *sample, e *Entry) { e.Verdict, e.Code, s.Gateways = fail, ShuttingDown, touched(s) }, ""},
-			"LeftAlone":   {func(_ *sample, e *Entry) { e.Verdict, e.Code = fail, ShuttingDown }, "the outcome is completed"},
 			"Refused":     {func(s *sample, e *Entry) { e.Verdict, e.Status, e.text = fail, 503, ""; delete(s.Outcomes, e.ID) }, ""},
 		},
 		OneGeneration: {

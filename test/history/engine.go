@@ -16,6 +16,8 @@ type Prompt struct {
 	ID    string        `json:"id"`
 	N     int           `json:"n"`
 	Every time.Duration `json:"every"`
+	// Padding makes the request larger.
+	Padding string `json:"padding,omitempty"`
 	// Question is what a real engine is asked instead, and Want its answer, of N
 	// bytes.
 	Question string `json:"-"`

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/waittest"
 
@@ -68,12 +69,7 @@ func (s *stack) waiting(t *testing.T, stored, queued int) {
 	t.Helper()
 	b := s.bus()
 	defer b.Close()
-	waittest.Until(t, fmt.Sprintf("%d requests to be stored", stored), func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		stream, err := b.JetStream().Stream(ctx, names.RequestStream)
-		return err == nil && stream.CachedInfo().State.Msgs == uint64(stored)
-	})
+	waittest.Until(t, fmt.Sprintf("%d requests to be stored", stored), func() bool { return storedOn(t, b) == stored })
 	waittest.Until(t, fmt.Sprintf("a leader to count %d queued requests", queued), func() bool {
 		for _, addr := range s.health {
 			if metric(t, addr, "koldun_dispatcher_sessions") == "1" && metric(t, addr, "koldun_dispatcher_running") == "1" &&
@@ -83,6 +79,18 @@ func (s *stack) waiting(t *testing.T, stored, queued int) {
 		}
 		return false
 	})
+}
+
+// storedOn returns the number of requests in the stream, or -1.
+func storedOn(t *testing.T, b *bus.Bus) int {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	stream, err := b.JetStream().Stream(ctx, names.RequestStream)
+	if err != nil {
+		return -1
+	}
+	return int(stream.CachedInfo().State.Msgs)
 }
 
 // A burst sends requests of many clients at the same time.
@@ -97,8 +105,13 @@ type burst struct {
 
 // send sends n requests with the same prompt but different ids.
 func (c *burst) send(ctx context.Context, from history.Tenant, n int, w history.Prompt) {
+	c.sendFrom(ctx, from, 0, n, w)
+}
+
+// sendFrom is send with ids from a number on.
+func (c *burst) sendFrom(ctx context.Context, from history.Tenant, first, n int, w history.Prompt) {
 	for i := range n {
-		own := history.Prompt{ID: fmt.Sprintf("%s-%d", from.Mark, i), N: w.N, Every: w.Every}
+		own := history.Prompt{ID: fmt.Sprintf("%s-%d", from.Mark, first+i), N: w.N, Every: w.Every, Padding: w.Padding}
 		c.wg.Go(func() {
 			e := history.ChatRequest{Prompt: own, From: from, Stream: true}.Send(ctx, c.client, c.s.urls[0])
 			c.mu.Lock()
@@ -106,6 +119,18 @@ func (c *burst) send(ctx context.Context, from history.Tenant, n int, w history.
 			c.entries = append(c.entries, e)
 		})
 	}
+}
+
+// ended counts the requests of a tenant whose clients have an answer or an error.
+func (c *burst) ended(of history.Tenant) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.entries {
+		if e.Tenant.Name == of.Name {
+			n++
+		}
+	}
+	return n
 }
 
 func (c *burst) wait() []history.Entry {

@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 		case "role-proxy":
 			roleProxy(os.Args[2], os.Args[3])
 			return
+		case "role-fence":
+			roleFence(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6:])
+			return
 		case "role-engine":
 			roleEngine(os.Args[2], os.Args[3])
 			return

@@ -29,6 +29,7 @@ type process struct {
 	env  []string
 	logs string // file of standard error
 	out  string // file of standard output
+	attr func(*syscall.SysProcAttr)
 
 	tether *local.Tether
 	mu     sync.Mutex
@@ -38,8 +39,13 @@ type process struct {
 }
 
 func (s *stack) process(name string, env []string, args ...string) *process {
+	return s.processWith(func(*syscall.SysProcAttr) {}, name, env, args...)
+}
+
+// processWith is process with attributes of its own.
+func (s *stack) processWith(attr func(*syscall.SysProcAttr), name string, env []string, args ...string) *process {
 	p := &process{
-		tb: s.tb, name: name, args: args, env: env, tether: s.tie(),
+		tb: s.tb, name: name, args: args, env: env, attr: attr, tether: s.tie(),
 		logs: filepath.Join(s.dir, name+".log"), out: filepath.Join(s.dir, name+".out"),
 	}
 	p.start()
@@ -107,6 +113,7 @@ func (p *process) start() {
 	cmd.Env = append(os.Environ(), p.env...)
 	cmd.Stdout, cmd.Stderr = out, logs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.attr(cmd.SysProcAttr)
 	p.tether.Tie(cmd)
 	if err := cmd.Start(); err != nil {
 		p.tb.Fatal(err)
