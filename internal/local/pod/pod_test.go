@@ -193,3 +193,29 @@ func TestPortsAreDifferent(t *testing.T) {
 		t.Errorf("%d ports are not given back", len(p.taken))
 	}
 }
+
+// TestPortsAreNotShared tests that a port belongs to one Ports until it gives the port
+// back, though nothing listens on it.
+func TestPortsAreNotShared(t *testing.T) {
+	p, other := NewPorts(), NewPorts()
+	port, err := p.Take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	take := func() int {
+		t.Helper()
+		other.next = port - firstPort
+		got, err := other.Take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := take(); got == port {
+		t.Errorf("two took port %d", port)
+	}
+	p.Give(map[string]int{"a": port})
+	if got := take(); got != port {
+		t.Errorf("took port %d, want %d, which was given back", got, port)
+	}
+}

@@ -2,8 +2,9 @@ package pod
 
 import (
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net"
-	"os"
 	"strconv"
 	"sync"
 
@@ -17,18 +18,19 @@ const (
 	portCount = 12000
 )
 
-// Ports allocates free ports of the loopback interface. It is safe for concurrent
-// use.
+// Ports allocates free ports of the loopback interface. No other Ports, of this process
+// or of another one, allocates a port until Give, or until the process ends: not even
+// while the server that the port is for does not listen, as before its start and between
+// restarts. It is safe for concurrent use.
 type Ports struct {
 	mu    sync.Mutex
 	next  int
-	taken map[int]bool
+	taken map[int]io.Closer
 }
 
-// NewPorts returns a Ports with a random first port, so that processes rarely
-// collide.
+// NewPorts returns a Ports with a random first port.
 func NewPorts() *Ports {
-	return &Ports{next: os.Getpid() * 97 % portCount, taken: map[int]bool{}}
+	return &Ports{next: rand.IntN(portCount), taken: map[int]io.Closer{}}
 }
 
 // Take allocates a free port until Give.
@@ -38,8 +40,8 @@ func (p *Ports) Take() (int, error) {
 	for range portCount {
 		port := firstPort + p.next
 		p.next = (p.next + 1) % portCount
-		if !p.taken[port] && free(port) {
-			p.taken[port] = true
+		if reservation, ok := reserve(port); ok {
+			p.taken[port] = reservation
 			return port, nil
 		}
 	}
@@ -51,7 +53,10 @@ func (p *Ports) Give(ports map[string]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, port := range ports {
-		delete(p.taken, port)
+		if reservation, ok := p.taken[port]; ok {
+			_ = reservation.Close() // it sent nothing
+			delete(p.taken, port)
+		}
 	}
 }
 
@@ -74,11 +79,19 @@ func (p *Ports) For(containers []Container) (map[string]int, error) {
 	return ports, nil
 }
 
-func free(port int) bool {
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) //nolint:noctx // ends at once
+// reserve takes a free TCP port until Close: it holds the UDP port of the same number,
+// which no pod uses and the system takes back from a process that was killed.
+func reserve(port int) (io.Closer, bool) {
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	reservation, err := net.ListenPacket("udp", addr) //nolint:noctx // ends at once
 	if err != nil {
-		return false
+		return nil, false
+	}
+	l, err := net.Listen("tcp", addr) //nolint:noctx // ends at once
+	if err != nil {
+		_ = reservation.Close()
+		return nil, false
 	}
 	_ = l.Close()
-	return true
+	return reservation, true
 }
