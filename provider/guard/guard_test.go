@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -147,4 +149,28 @@ func TestNothingIsMadeWithWhatIsGoing(t *testing.T) {
 	if err := g.Hold(t.Context(), m); !fault.Is(err, fault.Conflict) {
 		t.Errorf("Hold: %v of kind %s, want Conflict", err, fault.KindOf(err))
 	}
+}
+
+// TestConfigFreesItsSecrets deletes a resource that has read its configurations, and not the
+// Secret of a connection that it did not need.
+func TestConfigFreesItsSecrets(t *testing.T) {
+	g, api, m := scene(t, xpv2.ManagementActionAll)
+	g.queue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[requeue.Key]())
+	defer g.queue.ShutDown()
+	if err := g.Hold(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	m.Finalizers = nil
+	if err := errors.Join(api.Update(t.Context(), m), api.Delete(t.Context(), m)); err != nil {
+		t.Fatal(err)
+	}
+	g.Check(objects["Config"].key, objects["Default"].key)
+	for g.queue.Len() > 0 {
+		key, _ := g.queue.Get()
+		if _, err := g.reconcile(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+		g.queue.Done(key)
+	}
+	kept(t, g, "after its configurations are free", func(bool) bool { return false })
 }

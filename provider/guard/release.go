@@ -64,7 +64,16 @@ func (g *Guard) reconcile(ctx context.Context, key requeue.Key) (reconcile.Resul
 		return reconcile.Result{}, err
 	}
 	without := slices.DeleteFunc(slices.Clone(obj.GetFinalizers()), func(f string) bool { return f == Finalizer })
-	return reconcile.Result{}, client.IgnoreNotFound(g.patch(ctx, obj, without))
+	if err := client.IgnoreNotFound(g.patch(ctx, obj, without)); err != nil {
+		return reconcile.Result{}, err
+	}
+	// A resource keeps all Secrets of its configuration, and has read some of them.
+	if c, ok := configOf(obj); ok {
+		for _, s := range c.Secrets() {
+			g.Check(requeue.Key{Kind: connpool.KindSecret, NamespacedName: s})
+		}
+	}
+	return reconcile.Result{}, nil
 }
 
 // needed reports whether a managed resource needs an object for its deletion.
@@ -115,13 +124,26 @@ func (g *Guard) configs(ctx context.Context) ([]connpool.Config, error) {
 		return nil, err
 	}
 	var out []connpool.Config
-	for _, p := range local.Items {
-		out = append(out, connpool.Config{Key: keyFor(v1alpha1.KindProviderConfig, p.Namespace, p.Name), Spec: p.Spec})
+	for i := range local.Items {
+		c, _ := configOf(&local.Items[i])
+		out = append(out, c)
 	}
-	for _, p := range cluster.Items {
-		out = append(out, connpool.Config{Key: keyFor(v1alpha1.KindClusterProviderConfig, "", p.Name), Spec: p.Spec.ProviderConfigSpec})
+	for i := range cluster.Items {
+		c, _ := configOf(&cluster.Items[i])
+		out = append(out, c)
 	}
 	return out, nil
+}
+
+// configOf returns what an object configures; ok is false if it is no configuration.
+func configOf(obj client.Object) (c connpool.Config, ok bool) {
+	switch p := obj.(type) {
+	case *v1alpha1.ProviderConfig:
+		return connpool.Config{Key: keyFor(v1alpha1.KindProviderConfig, p.Namespace, p.Name), Spec: p.Spec}, true
+	case *v1alpha1.ClusterProviderConfig:
+		return connpool.Config{Key: keyFor(v1alpha1.KindClusterProviderConfig, "", p.Name), Spec: p.Spec.ProviderConfigSpec}, true
+	}
+	return connpool.Config{}, false
 }
 
 // used reports whether a managed resource that deletes something refers to one
