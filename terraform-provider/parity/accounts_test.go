@@ -52,7 +52,8 @@ func accountScenarios() []scenario {
 			if c.resource == "nats_account" {
 				return
 			}
-			if err := s.operator.Accounts().Ensure(s.t.Context(), s.namespace, natsauth.Limits{}); err != nil {
+			// The Provider would give its usual limits to an account without its own.
+			if err := s.operator.Accounts().Set(s.t.Context(), s.namespace, natsauth.Limits{Streams: 12}, true); err != nil {
 				s.t.Fatal(err)
 			}
 		}

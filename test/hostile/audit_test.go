@@ -30,10 +30,10 @@ func hazards() map[string]hazard {
 		"A gateway serves models and tokens of other namespaces":    {attacks: []string{"Anonymous", "AnonymousListing", "ForeignToken", "ForeignListing", "ModelOfOthers", "ArgNamespace", "ArgNamespaces"}, tests: []string{"internal/gateway TestLimitsOfCaller"}},
 		"A hub poisons the folder of a public model":                {attacks: []string{"HubOfItsOwn", "HubNamedLikeAnother", "HubInThePath", "Overwrites", "WritesFolder"}, tests: []string{"internal/external/modelartifact TestFilesOfAnotherSourceDoNotCount", "provider/connpool TestOwnHubNeedsOwnStore"}},
 		"A claim mounts static volumes with foreign credentials":    {tests: []string{"functions/platform TestRules", "functions/router TestRefusedKeepsWhatRuns"}},
-		"A token starves all others":                                {tests: []string{"test/serving TestFloodStarvesNoTenant", "internal/gateway TestQueueLimits", "internal/dispatch/policy TestFairnessCountsTokens"}},
-		"Accepted requests are lost with the tail of the stream":    {tests: []string{"internal/dispatch TestTailOfTheStreamIsLost"}},
+		"A token starves all others":                                {tests: []string{"test/serving TestFloodStarvesNoTenant", "test/serving TestDefaultsStarveNoTenant", "internal/gateway TestQueueLimits", "internal/dispatch/policy TestFairnessCountsTokens"}},
+		"Accepted requests are lost with the tail of the stream":    {tests: []string{"internal/dispatch TestTailOfTheStreamIsLost", "test/serving TestStoreIsRolledBack"}},
 		"Bodies fill the gateway's memory":                          {attacks: []string{"LargeBody", "DeepBody", "ManyMessagesNoEnd"}, tests: []string{"internal/gateway TestBodiesShareMemory", "internal/gateway TestLargeBodiesAreRefused"}},
-		"The provider reads private addresses, or signs for claims": {attacks: []string{"ReadsMetadataService", "ReadsLoopback", "ReadsPrivateNetwork", "ReadsByRedirect", "HubOnAnotherPort"}, tests: []string{"provider/connpool TestIdentityOfThePod"}},
+		"The provider reads private addresses, or signs for claims": {attacks: []string{"ReadsMetadataService", "ReadsLoopback", "ReadsPrivateNetwork", "ReadsByRedirect", "HubOnAnotherPort", "OwnHubReadsMetadata", "OwnHubReadsLoopback", "OwnHubByAddress", "AllowsItsOwnAddresses"}, tests: []string{"provider/connpool TestIdentityOfThePod", "provider/connpool TestOnlyThePlatformOpensPrivateAddresses", "internal/hub TestTrustedHubsAreNotMetadata", "cmd/koldun TestJobsReachWhatTheProviderSays"}},
 		"A hub fills the provider's memory":                         {tests: []string{"internal/hub TestHostileListing", "internal/manifest TestBounds"}},
 		"Tokens go to hubs that claims name":                        {attacks: []string{"TokenOfForeignSecret", "TokenSecretElsewhere"}, tests: []string{"cmd/koldun TestTokenGoesToItsHubOnly", "internal/hub TestTokenIsWithheld"}},
 		"A namespace changes shared streams":                        {attacks: []string{"EmptiesRequests", "LetsNobodyQueue", "ExpiresTokens", "ExpiresModelsByQueue"}, tests: []string{"internal/external/queue TestNoNamespaceHarmsTheSharedQueue"}},
@@ -42,6 +42,7 @@ func hazards() map[string]hazard {
 			tests:   []string{"internal/external/consumer TestConsumersOnForeignStreams"},
 		},
 		"Terraform keeps secrets in state or plan":     {tests: []string{"terraform-provider/acceptance TestPlansAndStateHoldNoSecrets", "terraform-provider/acceptance TestSecretsOfClaimsAreRefused"}},
+		"A namespace fills the disk of NATS":           {tests: []string{"provider/connpool TestUsualLimits", "internal/natsauth TestLimitsOfAccounts"}},
 		"A record that cannot be read keeps a token":   {tests: []string{"internal/bus TestWatchFailsClosed", "test/serving TestLeakedCredentialsAreRevoked"}},
 		"A web page reaches the gateway by its name":   {attacks: []string{"OtherHost"}, tests: []string{"internal/httpserver TestAllowHosts"}},
 		"Pods of strangers reach pods, or are reached": {tests: []string{"functions/router TestPoliciesFence", "functions/router TestRingReachesItself", "functions/router TestPoliciesFollowReports", "functions/router TestPoliciesCanBeSwitchedOff"}},
@@ -51,10 +52,19 @@ func hazards() map[string]hazard {
 		}},
 		"A user of one namespace acts in the account of another": {attacks: []string{"MakesProviderUser", "MakesUserOfAll", "MakesUserElsewhere", "ChangesAccount"}, tests: []string{"internal/natsauth TestRevokedUsers"}},
 		"Credentials of pods reach folders of other namespaces": {
-			attacks: []string{"Reads", "ReadsByDots", "ReadsSibling", "OverwritesByDots", "FillsSharedCache", "ListsFolder", "ListsAll", "Copies", "Deletes", "Uploads", "ReadsFolder", "ReadsFolderBeside", "ReadsWholeBucket", "WritesSharedFolder", "WritesOtherBucket", "ListsFilesOfOthers", "RecordsFilesOfOthers"},
-			tests:   []string{"internal/external/bucket TestCredentialsOfAModel", "internal/external/bucket TestFolderOfTheNamespace", "provider/connpool TestFoldersOfNamespaces"},
+			attacks: []string{"Reads", "ReadsByDots", "ReadsSibling", "OverwritesByDots", "FillsSharedCache", "ListsFolder", "ListsAll", "Copies", "Deletes", "Uploads", "ReadsFolder", "ReadsFolderBeside", "ReadsWholeBucket", "WritesSharedFolder", "WritesOtherBucket", "ListsFilesOfOthers", "RecordsFilesOfOthers", "DestroysAllFolders", "PublishesAllFolders", "OwnsFirst"},
+			tests:   []string{"internal/external/bucket TestCredentialsOfAModel", "internal/external/bucket TestFolderOfTheNamespace", "internal/external/bucket TestFirstTenantOwnsNoSharedBucket", "provider/connpool TestFoldersOfNamespaces"},
 		},
-		"Claims load models that the platform does not allow": {attacks: []string{"OrganisationNotInIt", "OrganisationBeginsSo", "RepositoryOfOthers"}, tests: []string{"provider/connpool TestAllowedHubs", "provider/connpool TestPlatformAllowsHubs"}},
+		"Claims redirect the connections of Koldun's containers": {
+			attacks: []string{"JobReadsOtherHub", "JobTrustsAnyServer", "GatewayOnOtherNATS", "JobReachesAnyHost"},
+			tests:   []string{"functions/workload TestClaimsDoNotRedirectConnections", "functions/workload TestValuesHoldNoSecrets", "cmd/koldun TestClaimsSetWhatTheyMay", "cmd/koldun TestClaimsDoNotNameTheHubOfJobs"},
+		},
+		"A withdrawn grant of a Model serves on":              {attacks: []string{"ServesForeignModel", "LearnsWhetherExists"}, tests: []string{"functions/dllama TestWithdrawnGrantEndsAccess", "functions/router TestRefusedClaimKeepsNoGrant"}},
+		"Claims load models that the platform does not allow": {attacks: []string{"OrganisationNotInIt", "OrganisationBeginsSo", "RepositoryOfOthers"}, tests: []string{"provider/connpool TestAllowedHubs", "provider/connpool TestPlatformAllowsHubs", "provider/connpool TestPlatformsListBindsAll"}},
+		"What is installed changes under a tag": {tests: []string{
+			"package/build TestNoOtherVersion", "package/build TestRelease", "package/build TestRefusedDigests", "package/build TestActionsArePinned",
+			"package/build TestWhatIsPushedIsSigned", "package/engines/distributed-llama TestOnePlaceForPins",
+		}},
 	}
 }
 

@@ -43,6 +43,7 @@ func hubAttacks() map[string]managedAttack {
 // namespaces use.
 func folderAttacks() map[string]managedAttack {
 	const refused = `it may use the folders in "hostile" and read those in ["platform"]`
+	const of = `is for several namespaces, of which "hostile" has folder "hostile"`
 	access := func(list string) managedAttack {
 		return managedAttack{manifest: object("Bucket", folders, "{bucketName: victim-models, access: ["+list+"]}"), says: refused}
 	}
@@ -54,6 +55,9 @@ func folderAttacks() map[string]managedAttack {
 		"ReadsWholeBucket":      access("{write: false}"),
 		"WritesSharedFolder":    access("{prefix: platform/source, write: true}"),
 		"WritesOtherBucket":     access("{bucket: victim-files, prefix: default, write: true}"),
+		"DestroysAllFolders":    {manifest: object("Bucket", folders, "{bucketName: victim-models, forceDestroy: true}"), says: of},
+		"PublishesAllFolders":   {manifest: object("Bucket", folders, `{bucketName: victim-models, policy: '{"Version":"2012-10-17","Statement":[]}'}`), says: of},
+		"OwnsFirst":             {manifest: object("Bucket", folders, "{bucketName: first-of-hostile, tags: {team: evil}}"), says: of},
 		"ListsFilesOfOthers":    {manifest: object("ModelArtifact", folders, "{url: 's3://victim-models/default/source'}"), says: refused},
 		"RecordsFilesOfOthers":  {manifest: object("ModelRecord", folders, "{namespace: hostile, name: mine, artifactUrl: 's3://victim-models/default/source'}"), says: refused},
 		"ListsFilesByDots":      {manifest: object("ModelArtifact", folders, "{url: 's3://victim-models/hostile/../default'}"), says: "cannot"},
@@ -65,9 +69,13 @@ func folderAttacks() map[string]managedAttack {
 func serverAttacks() map[string]managedAttack {
 	const of, noOwner = `belongs to namespace "default"`, "has no owner"
 	const notAllowed = `namespace "hostile" may not use ClusterProviderConfig "platform"`
-	own := func(spec string) string {
+	config := func(spec, kind, of string) string {
 		return "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: ProviderConfig, metadata: {name: evil}, spec: " + spec + "}\n---\n" +
-			"{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: Stream, metadata: {name: evil}, spec: {providerConfigRef: {kind: ProviderConfig, name: evil}, forProvider: {name: X, subjects: [x]}}}"
+			"{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: " + kind + ", metadata: {name: evil}, spec: {providerConfigRef: {kind: ProviderConfig, name: evil}, forProvider: " + of + "}}"
+	}
+	own := func(spec string) string { return config(spec, "Stream", "{name: X, subjects: [x]}") }
+	hub := func(spec, source string) string {
+		return config("{hub: "+spec+"}", "HubRevision", "{source: '"+source+"'}")
 	}
 	return map[string]managedAttack{
 		"EmptiesStream":          {manifest: object("Stream", common, "{name: WORK, subjects: [work.>], maxMsgs: 1}"), says: of},
@@ -113,6 +121,10 @@ func serverAttacks() map[string]managedAttack {
 		"ReadsLoopback":          {manifest: object("HubRevision", common, "{source: 'http://127.0.0.1:9/org/model'}"), says: "address"},
 		"ReadsPrivateNetwork":    {manifest: object("HubRevision", common, "{source: 'http://10.0.0.1/org/model'}"), says: "address"},
 		"ReadsByRedirect":        {manifest: object("HubRevision", common, "{source: 'hf://org/model'}"), says: "169.254.169.254"},
+		"OwnHubReadsMetadata":    {manifest: hub("{endpoint: 'http://169.254.169.254'}", "hf://org/model"), says: "which no hub may have"},
+		"OwnHubReadsLoopback":    {manifest: hub("{endpoint: 'http://127.0.0.1:9'}", "hf://org/model"), says: "is not a public one"},
+		"OwnHubByAddress":        {manifest: hub("{allowed: ['*']}", "http://10.0.0.1/org/model"), says: "is not a public one"},
+		"AllowsItsOwnAddresses":  {manifest: hub("{endpoint: 'http://10.0.0.1', allowPrivateAddresses: true}", "hf://org/model"), says: "is the platform team's to set"},
 		"TokenOfForeignSecret":   {manifest: object("HubRevision", common, "{source: 'hf://org/model', tokenSecretRef: {name: pods}}"), says: "pods"},
 	}
 }
