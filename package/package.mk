@@ -46,16 +46,31 @@ empty :=
 comma := ,
 # $(call BUILD,COMMAND,FOLDER)
 BUILD = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) run ./package/build $(1) --out $(2) --version '$(VERSION)' \
-	--commit '$(shell git rev-parse HEAD 2>/dev/null)' --platforms $(subst $(empty) ,$(comma),$(strip $(PLATFORMS))) --channel $(CHANNEL)
+	--commit '$(shell git rev-parse HEAD 2>/dev/null)' --platforms $(subst $(empty) ,$(comma),$(strip $(PLATFORMS))) --channel $(CHANNEL) \
+	$(addprefix --digest ,$(DIGESTS))
+
+.PHONY: digests
+digests: $(BIN)/crane ## Print the digests that registries have for the images of others that a release names
+	@set -o pipefail; $(GO) run ./package/build images | while read -r image; do \
+	  digest=$$($(BIN)/crane digest "$$image") || exit 1; echo "$$image=$$digest"; \
+	done
+
+# crane has the version of the library that writes the layouts.
+$(BIN)/crane: go.mod
+	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/google/go-containerregistry/cmd/crane@$$($(GO) list -m -f '{{.Version}}' github.com/google/go-containerregistry)
 
 .PHONY: package
 package: ## Build all images, packages and manifests into _output/packages, for those of PLATFORMS that are Linux
 	$(call BUILD,packages,$(PACKAGES))
 
 .PHONY: release-dry
-release-dry: ## Build all that a release publishes into _output/release/VERSION, for PLATFORMS
+release-dry: $(BIN)/helm ## Build all that a release publishes into _output/release/VERSION, for PLATFORMS; DIGESTS as make digests prints them
 	$(call BUILD,release,$(RELEASE))
 	@echo "Built $(RELEASE)."
+
+.PHONY: release-rehearse
+release-rehearse: $(BIN)/crane ## Publish what release-dry has built to a registry on this machine, as the workflow of releases does
+	PATH="$(CURDIR)/$(BIN):$$PATH" package/publish/rehearse.sh $(RELEASE)
 
 .PHONY: catalog
 catalog: ## Add the version VERSION, whose Function has DIGEST in the registry, to package/catalog

@@ -18,17 +18,21 @@ import (
 // chartFolder is the Helm chart, which has the name of the program.
 const chartFolder = "package/chart"
 
+// crossplaneChart is the folder of Crossplane's chart in its Go module.
+const crossplaneChart = "cluster/charts/crossplane"
+
 // partsOfChart are the files that the chart takes from other folders, by their places in it.
 func partsOfChart() map[string]string {
 	return map[string]string{
-		"files/monitoring/podmonitor.yaml": "package/monitoring/podmonitor.yaml",
-		"files/monitoring/rules.yaml":      "package/monitoring/rules.yaml",
-		"files/monitoring/dashboards":      "package/monitoring/dashboards",
-		"files/nats":                       "package/nats",
-		"files/nats-connection.yaml":       "examples/nats/clusterproviderconfig.yaml",
-		"files/s3":                         "package/s3",
-		"files/s3-connection.yaml":         "examples/s3/clusterproviderconfig.yaml",
-		"crds/clusterproviderconfigs.yaml": "apis/crds/koldun.m.gorizond.io_clusterproviderconfigs.yaml",
+		"files/monitoring/podmonitor.yaml":          "package/monitoring/podmonitor.yaml",
+		"files/monitoring/podmonitor-provider.yaml": "package/monitoring/podmonitor-provider.yaml",
+		"files/monitoring/rules.yaml":               "package/monitoring/rules.yaml",
+		"files/monitoring/dashboards":               "package/monitoring/dashboards",
+		"files/nats":                                "package/nats",
+		"files/nats-connection.yaml":                "examples/nats/clusterproviderconfig.yaml",
+		"files/s3":                                  "package/s3",
+		"files/s3-connection.yaml":                  "examples/s3/clusterproviderconfig.yaml",
+		"crds/clusterproviderconfigs.yaml":          "apis/crds/koldun.m.gorizond.io_clusterproviderconfigs.yaml",
 	}
 }
 
@@ -39,8 +43,11 @@ func (b *build) chart(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot build the chart: %w", err)
 	}
-	return b.write(files, "koldun-"+b.number()+".tgz", archive)
+	return b.write(files, b.chartFile(), archive)
 }
+
+// chartFile is the name of the chart's archive, as helm package has it.
+func (b *build) chartFile() string { return "koldun-" + b.number() + ".tgz" }
 
 // chartArchive returns the chart. Without Crossplane it can only be installed where that
 // is.
@@ -67,7 +74,7 @@ func (b *build) chartArchive(ctx context.Context, crossplane bool) ([]byte, erro
 		return nil, err
 	}
 	if crossplane {
-		err = addCrossplane(ctx, content, description)
+		err = b.addCrossplane(ctx, content, description)
 	} else {
 		delete(description, "dependencies")
 		content["koldun/Chart.yaml"], err = yaml.Marshal(description)
@@ -82,29 +89,37 @@ func (b *build) chartArchive(ctx context.Context, crossplane bool) ([]byte, erro
 	return b.tarball(all...)
 }
 
-// addCrossplane adds the chart of the Crossplane that tests run, from its Go module, whose
-// checksum the repository has. It adds the CRDs too: Helm creates what is in crds before it
-// looks at other objects, and Crossplane's pods would create them too late.
-func addCrossplane(ctx context.Context, content map[string][]byte, description map[string]any) error {
+// crossplane returns the version, such as 2.4.0, and the folder of the Crossplane that tests
+// run: its Go module, whose checksum the repository has.
+func crossplane(ctx context.Context) (version, folder string, err error) {
 	const module = "github.com/crossplane/crossplane/v2"
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
 	cmd.Dir = "test/tools/crossplane"
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("cannot download Crossplane: %w: %s", err, out)
+		return "", "", fmt.Errorf("cannot download Crossplane: %w: %s", err, out)
 	}
 	var found struct{ Version, Dir string }
 	if err := json.Unmarshal(out, &found); err != nil {
+		return "", "", err
+	}
+	return strings.TrimPrefix(found.Version, "v"), found.Dir, nil
+}
+
+// addCrossplane adds the chart of the Crossplane that tests run. It adds the CRDs too: Helm creates what is in crds before it
+// looks at other objects, and Crossplane's pods would create them too late.
+func (b *build) addCrossplane(ctx context.Context, content map[string][]byte, description map[string]any) error {
+	version, folder, err := crossplane(ctx)
+	if err != nil {
 		return err
 	}
-	version := strings.TrimPrefix(found.Version, "v")
 	dependencies, _ := description["dependencies"].([]any)
 	if len(dependencies) != 1 || dependencies[0].(map[string]any)["version"] != version {
 		return fmt.Errorf("%s/Chart.yaml does not depend on Crossplane %s alone, which tests run", chartFolder, version)
 	}
 	const to = "charts/crossplane"
-	for part, from := range map[string]string{"": "cluster/charts/crossplane", "/crds": "cluster/crds"} {
-		err := walk(filepath.Join(found.Dir, from), to+part, func(path, name string) (err error) {
+	for part, from := range map[string]string{"": crossplaneChart, "/crds": "cluster/crds"} {
+		err := walk(filepath.Join(folder, from), to+part, func(path, name string) (err error) {
 			content["koldun/"+name], err = os.ReadFile(filepath.Clean(path))
 			return err
 		})
@@ -117,7 +132,11 @@ func addCrossplane(ctx context.Context, content map[string][]byte, description m
 		return err
 	}
 	chart["version"], chart["appVersion"] = version, version // as its release has
-	content["koldun/"+to+"/Chart.yaml"], err = yaml.Marshal(chart)
+	if content["koldun/"+to+"/Chart.yaml"], err = yaml.Marshal(chart); err != nil {
+		return err
+	}
+	values := "koldun/" + to + "/values.yaml"
+	content[values], err = b.pinCrossplane(ctx, content[values])
 	return err
 }
 

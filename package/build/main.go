@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -22,6 +23,7 @@ type CLI struct {
 	Chart    ChartCmd    `cmd:"" help:"Write the Helm chart without digests of packages."`
 	Packages PackagesCmd `cmd:"" help:"Write all images, packages and manifests."`
 	Release  ReleaseCmd  `cmd:"" help:"Write all that a release publishes."`
+	Images   ImagesCmd   `cmd:"" help:"Print the images of others that a release names, for --digest."`
 }
 
 // PackageCmd writes one package, for tests: they run the program by themselves.
@@ -74,18 +76,23 @@ type Source struct {
 	Trimpath  bool     `default:"true" negatable:"" help:"Leave the paths of this machine out of programs. Tests keep them: nothing is compiled twice."`
 	Channel   string   `default:"stable" help:"Channel of the Compositions."`
 	Out       string   `required:"" type:"path" help:"Folder to write. It is emptied first."`
+
+	Digest map[string]string `placeholder:"IMAGE:TAG=sha256:..." help:"Digest of an image that the command images prints. It is named without one otherwise."`
 }
 
-func (s Source) build() (*build, error) {
+func (s Source) build(ctx context.Context) (*build, error) {
 	if !validVersion.MatchString(s.Version) {
 		return nil, fmt.Errorf("cannot build version %q: it is not vMAJOR.MINOR.PATCH: set a tag, or VERSION", s.Version)
+	}
+	if err := checkDigests(ctx, s.Digest); err != nil {
+		return nil, err
 	}
 	if err := os.RemoveAll(s.Out); err != nil {
 		return nil, err
 	}
 	return &build{
 		source:    source{version: s.Version, commit: s.Commit, date: time.Unix(s.Date, 0).UTC()},
-		platforms: s.Platforms, trimpath: s.Trimpath, channel: s.Channel, out: s.Out, digests: map[string]string{}, modules: map[string]modules{},
+		platforms: s.Platforms, trimpath: s.Trimpath, channel: s.Channel, out: s.Out, digests: map[string]string{}, foreign: s.Digest, modules: map[string]modules{},
 	}, nil
 }
 
@@ -94,7 +101,7 @@ type PackagesCmd struct{ Source }
 
 // Run builds.
 func (c *PackagesCmd) Run(ctx context.Context) error {
-	b, err := c.build()
+	b, err := c.build(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,15 +109,19 @@ func (c *PackagesCmd) Run(ctx context.Context) error {
 }
 
 // ReleaseCmd writes a release.
-type ReleaseCmd struct{ Source }
+type ReleaseCmd struct {
+	Source
+
+	Helm string `default:"bin/helm" type:"existingfile" help:"Program that renders the chart."`
+}
 
 // Run builds.
 func (c *ReleaseCmd) Run(ctx context.Context) error {
-	b, err := c.build()
+	b, err := c.build(ctx)
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{b.packages, b.commandLine, b.terraform, b.chart} {
+	for _, step := range []func(context.Context) error{b.packages, b.commandLine, b.terraform, b.chart, func(ctx context.Context) error { return b.everything(ctx, c.Helm) }} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -121,6 +132,19 @@ func (c *ReleaseCmd) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// ImagesCmd prints images, one a line.
+type ImagesCmd struct{}
+
+// Run prints.
+func (*ImagesCmd) Run(ctx context.Context) error {
+	images, err := foreignImages(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(os.Stdout, strings.Join(images, "\n"))
+	return err
 }
 
 func main() {

@@ -21,6 +21,7 @@ type build struct {
 	channel   string
 	out       string
 	digests   map[string]string  // of images and packages, by their names
+	foreign   map[string]string  // digests of images of others, by their references
 	modules   map[string]modules // that programs consist of, by their names
 }
 

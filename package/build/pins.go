@@ -21,11 +21,12 @@ var (
 	reference  = regexp.MustCompile(`\bghcr\.io/gorizond/(koldun[a-z-]*):v0\.0\.0\b`)
 	dependency = regexp.MustCompile(`(package: ghcr\.io/gorizond/(koldun[a-z-]*)\n\s+version: )v0\.0\.0\b`)
 	chartField = regexp.MustCompile(`(?m)^(version|appVersion): "?v?0\.0\.0"?$`)
+	imageField = regexp.MustCompile(`(?m)^[ -]*image: (\S+)$`)
 	anyVersion = regexp.MustCompile(`\bv0\.0\.0\b`)
 )
 
 // pin returns a file of the repository with the version of the build, and with the
-// digests of what is built.
+// digests of what is built and of the images of others, as far as they are known.
 func (b *build) pin(text string) string {
 	text = reference.ReplaceAllStringFunc(text, func(found string) string {
 		return b.named(reference.FindStringSubmatch(found)[1])
@@ -36,6 +37,12 @@ func (b *build) pin(text string) string {
 			return parts[1] + digest
 		}
 		return parts[1] + b.version
+	})
+	text = imageField.ReplaceAllStringFunc(text, func(found string) string {
+		if digest := b.foreign[imageField.FindStringSubmatch(found)[1]]; digest != "" {
+			return found + "@" + digest
+		}
+		return found
 	})
 	return chartField.ReplaceAllStringFunc(text, func(found string) string {
 		if name, _, _ := strings.Cut(found, ":"); name == "version" {

@@ -74,14 +74,18 @@ func TestNoOtherVersion(t *testing.T) {
 	}
 }
 
-// TestActionsArePinned checks that workflows name the actions that they run by commits:
-// tags can move.
+// TestActionsArePinned checks that workflows name the actions that they run by commits, and
+// images by digests: tags can move.
 func TestActionsArePinned(t *testing.T) {
 	paths := must(filepath.Glob("../../.github/workflows/*.yml"))(t)
 	pinned := regexp.MustCompile(`uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\n`)
+	image := regexp.MustCompile(`^\s*(- )?(image|container): `)
 	found := 0
 	for _, path := range paths {
 		for line := range strings.Lines(string(must(os.ReadFile(path))(t))) {
+			if image.MatchString(line) && !strings.Contains(line, "@sha256:") {
+				t.Errorf("%s: %q names no digest", path, line)
+			}
 			if strings.Contains(line, "uses: ") {
 				if found++; !pinned.MatchString(line) {
 					t.Errorf("%s: %q names no commit", path, line)
@@ -91,6 +95,34 @@ func TestActionsArePinned(t *testing.T) {
 	}
 	if found < 5 {
 		t.Errorf("found %d actions in %v, want more", found, paths)
+	}
+}
+
+// TestWhatIsPushedIsSigned checks that each workflow that pushes signs digests, never tags,
+// and attests where they come from.
+func TestWhatIsPushedIsSigned(t *testing.T) {
+	pushes := regexp.MustCompile(`publish/push\.sh|helm push |--push `)
+	signs := regexp.MustCompile(`cosign sign --yes .*"([^"]+)"\n`)
+	found := 0
+	for _, path := range must(filepath.Glob("../../.github/workflows/*.yml"))(t) {
+		text := string(must(os.ReadFile(path))(t))
+		if !pushes.MatchString(text) {
+			continue
+		}
+		signed := signs.FindAllStringSubmatch(text, -1)
+		found += len(signed)
+		for _, s := range signed {
+			if !strings.HasSuffix(s[1], "@$digest") {
+				t.Errorf("%s signs %s, want a digest", path, s[1])
+			}
+		}
+		if len(signed) == 0 || !strings.Contains(text, "uses: actions/attest-build-provenance@") {
+			t.Errorf("%s pushes what it does not sign and attest", path)
+		}
+	}
+	release := string(must(os.ReadFile("../../.github/workflows/release.yml"))(t))
+	if found < 3 || !strings.Contains(release, `sign-blob --yes --bundle "$OUT/files/SHA256SUMS.sigstore.json"`) {
+		t.Errorf("%d signatures of images, packages and the chart, and one of the files: some are missing", found)
 	}
 }
 

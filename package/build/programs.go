@@ -8,10 +8,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/gorizond/koldun/internal/engine/distributedllama"
 )
 
 // program builds the program in a folder of the repository for a platform, such as
-// linux/amd64, and returns its content. variables are set by the linker.
+// linux/amd64, and returns its content. variables are set by the linker, and so is the digest
+// of the default image of rings.
 func (b *build) program(ctx context.Context, name, folder, platform string, variables map[string]string) ([]byte, error) {
 	system, arch, ok := strings.Cut(platform, "/")
 	if !ok {
@@ -23,6 +26,9 @@ func (b *build) program(ctx context.Context, name, folder, platform string, vari
 	}
 	defer os.RemoveAll(work) //nolint:errcheck // a temporary folder
 	flags := "-s -w -X main.version=" + b.version
+	if digest := b.foreign[distributedllama.Image]; digest != "" {
+		flags += " -X github.com/gorizond/koldun/internal/engine/distributedllama.digest=" + digest
+	}
 	for _, variable := range sorted(variables) {
 		flags += " -X " + variable + "=" + variables[variable]
 	}

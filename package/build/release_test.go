@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -49,6 +50,8 @@ func TestRelease(t *testing.T) {
 	t.Run("CommandLine", p.commandLine)
 	t.Run("Terraform", p.terraform)
 	t.Run("Digests", p.digests)
+	t.Run("Everything", p.everything)
+	t.Run("Foreign", p.foreign)
 	t.Run("Materials", p.materials)
 }
 
@@ -63,7 +66,13 @@ func publish(t *testing.T) published {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "release")
-	c := ReleaseCmd{Source{Version: version, Commit: "abc", Date: 1_000_000_000, Platforms: []string{"linux/" + runtime.GOARCH}, Channel: "stable", Out: out}}
+	c := ReleaseCmd{Helm: built(t, "helm"), Source: Source{
+		Version: version, Commit: "abc", Date: 1_000_000_000, Platforms: []string{"linux/" + runtime.GOARCH}, Channel: "stable", Out: out,
+		Digest: map[string]string{},
+	}}
+	for _, image := range must(foreignImages(t.Context()))(t) {
+		c.Digest[image] = digest
+	}
 	if err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -205,13 +214,7 @@ func (p published) commandLine(t *testing.T) {
 // terraform has OpenTofu install the provider from a mirror, which has archives as
 // registries do.
 func (p published) terraform(t *testing.T) {
-	tofu := must(filepath.Abs(tofuPath()))(t)
-	if _, err := os.Stat(tofu); err != nil {
-		if os.Getenv("KOLDUN_REQUIRE_CLUSTER") == "1" {
-			t.Fatalf("cannot find OpenTofu: %v; run: make bin/tofu", err)
-		}
-		t.Skip("OpenTofu is not built; run: make bin/tofu")
-	}
+	tofu := built(t, "tofu")
 	const provider = "terraform-provider-koldun_1.2.3-rc.1_"
 	sums := string(p.read(t, provider+"SHA256SUMS"))
 	for _, file := range []string{provider + "linux_" + runtime.GOARCH + ".zip", provider + "manifest.json"} {
@@ -243,11 +246,18 @@ func (p published) terraform(t *testing.T) {
 	}
 }
 
-func tofuPath() string {
-	if path := os.Getenv("KOLDUN_TOFU"); path != "" {
-		return path
+// built returns the path of a foreign program of the repository, or of KOLDUN_NAME. A test
+// whose program is not built is skipped.
+func built(t *testing.T, name string) string {
+	t.Helper()
+	path := must(filepath.Abs(cmp.Or(os.Getenv("KOLDUN_"+strings.ToUpper(name)), "bin/"+name)))(t)
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("KOLDUN_REQUIRE_CLUSTER") == "1" {
+			t.Fatalf("cannot find %s: %v; run: make bin/%s", name, err, name)
+		}
+		t.Skipf("%s is not built; run: make bin/%s", name, name)
 	}
-	return "bin/tofu"
+	return path
 }
 
 func (p published) digests(t *testing.T) {

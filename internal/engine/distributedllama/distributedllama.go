@@ -18,6 +18,17 @@ import (
 // Image is the engine's image as package/engines/distributed-llama publishes it.
 const Image = "ghcr.io/gorizond/distributed-llama:v0.16.4-1-g8d624a7"
 
+// digest is that of Image in its registry. The linker sets it in a release.
+var digest string
+
+// published returns Image: in a release with its digest, which fixes its content.
+func published() string {
+	if digest == "" {
+		return Image
+	}
+	return Image + "@" + digest
+}
+
 // volumeBin names the volume with Koldun's binary, which the engine's image
 // lacks.
 const volumeBin = "bin"
@@ -28,7 +39,7 @@ func Engine() engine.Engine {
 	return engine.Engine{
 		Name:    "distributed-llama",
 		Selects: func(w engine.Wish) bool { return len(w.Images) > 0 || w.Nodes > 1 },
-		Image:   Image,
+		Image:   published(),
 		Slots:   1,
 		// The sidecar writes tools into the messages, and finds calls in the text.
 		Features: []string{string(openai.FeatureTools)},

@@ -81,7 +81,7 @@ func TestOnePlaceForPins(t *testing.T) {
 	} {
 		var code []string
 		for line := range strings.Lines(read(t, name)) {
-			if text := strings.TrimSpace(line); !strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "- uses: ") && !strings.HasPrefix(text, "FROM ") {
+			if text := strings.TrimSpace(line); !strings.HasPrefix(text, "#") && !strings.HasPrefix(strings.TrimPrefix(text, "- "), "uses: ") && !strings.HasPrefix(text, "FROM ") {
 				code = append(code, line)
 			}
 		}
@@ -256,7 +256,7 @@ func TestPublishOnlyWhatIsMissing(t *testing.T) {
 	var w struct {
 		Jobs map[string]struct {
 			If    string
-			Steps []struct{ Run string }
+			Steps []struct{ ID, Run string }
 		}
 	}
 	if err := yaml.Unmarshal([]byte(read(t, workflow)), &w); err != nil {
@@ -266,7 +266,11 @@ func TestPublishOnlyWhatIsMissing(t *testing.T) {
 	if job.If != "github.ref == 'refs/heads/main'" {
 		t.Errorf("the job runs if %q: other branches can publish", job.If)
 	}
-	script := job.Steps[len(job.Steps)-1].Run
+	build := slices.IndexFunc(job.Steps, func(s struct{ ID, Run string }) bool { return s.ID == "build" })
+	if build < 0 {
+		t.Fatal("the job has no step build")
+	}
+	script := job.Steps[build].Run
 	bin := t.TempDir()
 	docker := "#!/bin/sh\ncase \"$*\" in\n*inspect*) echo \"$ANSWER\"; exit \"$CODE\" ;;\n*--push*) echo pushed ;;\nesac\n"
 	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte(docker), 0o700); err != nil {
@@ -290,11 +294,17 @@ func TestPublishOnlyWhatIsMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.CommandContext(waittest.Context(t), "bash", "-c", script)
 			cmd.Dir = "../../.."
-			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "ANSWER="+c.answer, "CODE="+c.code,
+			temp := t.TempDir()
+			output := filepath.Join(temp, "output")
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "ANSWER="+c.answer, "CODE="+c.code, "RUNNER_TEMP="+temp, "GITHUB_OUTPUT="+output,
 				"TOKEN=t", "GITHUB_ACTOR=a", "GITHUB_REPOSITORY=Gorizond/koldun", "GITHUB_REPOSITORY_OWNER=Gorizond")
 			out, err := cmd.CombinedOutput()
 			if (err == nil) != c.passes || strings.Contains(string(out), "pushed") != c.pushes {
 				t.Errorf("passes: %v, want %t; pushes: want %t: %s", err, c.passes, c.pushes, out)
+			}
+			// The next steps sign what this one has pushed, and nothing else.
+			if _, err := os.Stat(output); (err == nil) != c.pushes {
+				t.Errorf("names an image to sign: %v, want %t", err, c.pushes)
 			}
 		})
 	}
