@@ -40,27 +40,56 @@ type object struct {
 	} `json:"metadata"`
 }
 
-func TestPodMonitor(t *testing.T) {
-	var m struct {
-		object `json:",inline"`
-		Spec   struct {
-			NamespaceSelector struct {
-				Any bool `json:"any"`
-			} `json:"namespaceSelector"`
-			Selector struct {
-				MatchLabels map[string]string `json:"matchLabels"`
-			} `json:"selector"`
-			PodTargetLabels     []string `json:"podTargetLabels"`
-			PodMetricsEndpoints []struct {
-				Port     string `json:"port"`
-				Interval string `json:"interval"`
-			} `json:"podMetricsEndpoints"`
-		} `json:"spec"`
-	}
-	read(t, "podmonitor.yaml", &m)
+type podMonitor struct {
+	object `json:",inline"`
+	Spec   struct {
+		NamespaceSelector struct {
+			Any bool `json:"any"`
+		} `json:"namespaceSelector"`
+		Selector struct {
+			MatchLabels map[string]string `json:"matchLabels"`
+		} `json:"selector"`
+		PodTargetLabels     []string `json:"podTargetLabels"`
+		PodMetricsEndpoints []struct {
+			Port     string `json:"port"`
+			Interval string `json:"interval"`
+		} `json:"podMetricsEndpoints"`
+	} `json:"spec"`
+}
+
+// ports returns the ports that a PodMonitor of all namespaces scrapes.
+func (m podMonitor) ports(t *testing.T) (ports []string) {
+	t.Helper()
 	if m.APIVersion != "monitoring.coreos.com/v1" || m.Kind != "PodMonitor" || !m.Spec.NamespaceSelector.Any {
 		t.Errorf("got %s %s", m.APIVersion, m.Kind)
 	}
+	for _, e := range m.Spec.PodMetricsEndpoints {
+		ports = append(ports, e.Port)
+	}
+	return ports
+}
+
+// TestPodMonitorOfProvider compares it with the Provider of install.yaml, and with the label
+// and the name of the port that Crossplane gives to pods of a Provider.
+func TestPodMonitorOfProvider(t *testing.T) {
+	var m podMonitor
+	read(t, "podmonitor-provider.yaml", &m)
+	if ports := m.ports(t); !slices.Equal(ports, []string{"metrics"}) {
+		t.Errorf("it scrapes ports %v", ports)
+	}
+	name := m.Spec.Selector.MatchLabels["pkg.crossplane.io/provider"]
+	install, err := os.ReadFile("../install.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name == "" || !bytes.Contains(install, []byte("kind: Provider\nmetadata:\n  name: "+name+"\n")) {
+		t.Errorf("it selects pods of the Provider %q, which install.yaml does not install", name)
+	}
+}
+
+func TestPodMonitor(t *testing.T) {
+	var m podMonitor
+	read(t, "podmonitor.yaml", &m)
 	labels := workload.Labels("dllama", "a", "root")
 	for name, value := range m.Spec.Selector.MatchLabels {
 		if labels[name] != value {
@@ -72,10 +101,7 @@ func TestPodMonitor(t *testing.T) {
 			t.Errorf("pods have no label %s", name)
 		}
 	}
-	var ports []string
-	for _, e := range m.Spec.PodMetricsEndpoints {
-		ports = append(ports, e.Port)
-	}
+	ports := m.ports(t)
 	if want := []string{queue.PortHealth, engine.PortSidecar, engine.PortHealth}; !slices.Equal(ports, want) {
 		t.Errorf("it scrapes ports %v, pods have %v", ports, want)
 	}
