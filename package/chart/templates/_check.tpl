@@ -23,7 +23,8 @@
 {{- $role := lookup "rbac.authorization.k8s.io/v1" "ClusterRole" "" "crossplane" }}
 {{- if .Values.crossplane.install }}
 {{- $annotations := ($role.metadata | default dict).annotations | default dict }}
-{{- if and $role (ne (index $annotations "meta.helm.sh/release-name" | default "") .Release.Name) }}
+{{- /* Kubernetes may make the role anew, without labels, while a release is uninstalled: its rights are those of other roles. */ -}}
+{{- if and ($role.metadata | default dict).labels (ne (index $annotations "meta.helm.sh/release-name" | default "") .Release.Name) }}
 {{- fail "this cluster has Crossplane already: set crossplane.install=false, and crossplane.namespace if it is not crossplane-system" }}
 {{- end }}
 {{- else if not (.Capabilities.APIVersions.Has "pkg.crossplane.io/v1/Configuration") }}
