@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/gorizond/koldun/test/ask"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -29,20 +28,13 @@ func (s *story) answers() {
 		if err != nil {
 			return err
 		}
-		c := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithHTTPClient(s.setup.HTTP), option.WithMaxRetries(0))
-		rsp, err := c.Chat.Completions.New(ctx, openai.ChatCompletionNewParams{
-			Model: "tinyllama", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage(question)},
-		})
-		if err != nil {
-			return err
+		_, text, err = ask.New(s.setup.HTTP, url, "").Stream(ctx, "tinyllama", question)
+		if err == nil && !strings.Contains(text, answer) {
+			err = fmt.Errorf("the answer is %q", text)
 		}
-		if len(rsp.Choices) != 1 || !strings.Contains(rsp.Choices[0].Message.Content, answer) {
-			return fmt.Errorf("the answer is %s", rsp.RawJSON())
-		}
-		text = rsp.Choices[0].Message.Content
-		return nil
+		return err
 	})
-	s.tell("%q is answered through the gateway after %s: %q", question, since(began), text)
+	s.setup.Tell("%q is answered through the gateway after %s: %q", question, since(began), text)
 }
 
 // gateway returns the URL of the API at the Service of the Ingress. The URL in the status is

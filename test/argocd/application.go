@@ -69,6 +69,9 @@ type Resource struct {
 	Health    health `json:"health"`
 }
 
+// id returns the kind and the name of an object.
+func (r Resource) id() string { return r.Kind + " " + r.Name }
+
 // Resource returns an object of the Application by kind and name, or an empty one.
 func (a *Application) Resource(kind, name string) Resource {
 	for _, r := range a.Status.Resources {

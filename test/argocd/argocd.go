@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,12 +25,13 @@ const startWithin = 3 * time.Minute
 // errMissing is the error for a program that this machine lacks.
 var errMissing = errors.New("the program is missing") //nolint:gochecknoglobals // a sentinel
 
-// An ArgoCD is an Argo CD that runs until its cluster stops.
+// An ArgoCD is an Argo CD that runs until its test ends.
 type ArgoCD struct {
 	*cluster.Cluster
 
 	root string // the repository, whose bin/ has the programs
 	dir  string // for data
+	runs []*cluster.Process
 }
 
 // Start installs Argo CD into the namespace "argocd" of a cluster and runs it. What it
@@ -42,6 +44,7 @@ func Start(t testing.TB, c *cluster.Cluster) *ArgoCD {
 		t.Fatal(err)
 	}
 	a := &ArgoCD{Cluster: c, root: root, dir: t.TempDir()}
+	t.Cleanup(a.stop) // before the folder for data is removed
 	err = a.start(t.Context())
 	if errors.Is(err, errMissing) {
 		cluster.Missing(t, "Argo CD", "make bin/argocd; apt-get install git redis-server")
@@ -102,6 +105,13 @@ func (a *ArgoCD) run(ctx context.Context) error {
 	return nil
 }
 
+// stop ends the programs.
+func (a *ArgoCD) stop() {
+	for _, p := range slices.Backward(a.runs) {
+		p.Stop()
+	}
+}
+
 // env returns the variables that the programs add to those of this process. They keep their data in the folder of a.
 func (a *ArgoCD) env(programs string) ([]string, error) {
 	env := []string{"PATH=" + programs + string(os.PathListSeparator) + os.Getenv("PATH"), "KUBECONFIG=" + a.Kubeconfig(),
@@ -127,7 +137,10 @@ func (a *ArgoCD) program(env []string, name, file string, args ...string) error 
 	if err != nil {
 		return fmt.Errorf("%w: %w", errMissing, err)
 	}
-	_, err = a.Run(name, path, env, args...)
+	p, err := a.Run(name, path, env, args...)
+	if err == nil {
+		a.runs = append(a.runs, p)
+	}
 	return err
 }
 

@@ -1,10 +1,12 @@
 package argocd_test
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
@@ -48,8 +50,12 @@ func TestArgoCD(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now()
 	argocd.Story(t, argocd.Setup{
 		Cluster: c, Install: string(install), Services: s, HTTP: p.Node.HTTP(),
+		Tell: func(format string, args ...any) {
+			fmt.Printf("%4.0fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
+		},
 	})
 }
 

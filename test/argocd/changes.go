@@ -37,7 +37,7 @@ func (s *story) rollsOut() {
 	s.kustomization(nil, twoThreads())
 	commit := s.push("two threads for the Dllama")
 	s.waitFor("the new commit to be served", settled(commit))
-	s.tell("Synced and healthy after %s.", since(began))
+	s.setup.Tell("Synced and healthy after %s.", since(began))
 	// A Dllama counts as ready until its StatefulSet reports the change, so Healthy may come
 	// up to a second before the pods are replaced.
 	cluster.Eventually(s.t, "the StatefulSet to be rolled out", func(ctx context.Context) error {
@@ -55,7 +55,7 @@ func (s *story) rollsOut() {
 		return nil
 	})
 	s.waitFor("the Application to be healthy after the rollout", settled(commit))
-	s.tell("Rolled out after %s.", since(began))
+	s.setup.Tell("Rolled out after %s.", since(began))
 	s.answers()
 }
 
@@ -76,13 +76,13 @@ func (s *story) refusesMistake() {
 		}
 		return nil
 	})
-	s.tell("After %s the sync says: %s.", since(began), says)
+	s.setup.Tell("After %s the sync says: %s.", since(began), says)
 	s.answers()
 	began = time.Now()
 	s.kustomization(nil, twoThreads())
 	commit := s.push("the mistake is taken back")
 	s.waitFor("the mended commit to be synced", settled(commit))
-	s.tell("Synced and healthy after %s.", since(began))
+	s.setup.Tell("Synced and healthy after %s.", since(began))
 }
 
 // reportsBrokenModel tests that a commit with a model that does not exist makes the
@@ -100,7 +100,7 @@ func (s *story) reportsBrokenModel() {
 		return nil
 	})
 	message := app.Resource("Model", second).Health.Message
-	s.tell("Degraded after %s.", since(began))
+	s.setup.Tell("Degraded after %s.", since(began))
 	if !strings.Contains(message, "koldun-missing") {
 		s.t.Errorf("the message of the Model does not name the repository: %q", message)
 	}
@@ -112,7 +112,7 @@ func (s *story) reportsBrokenModel() {
 	s.writeSecond("koldun-tiny")
 	commit := s.push("the URL is mended")
 	s.waitFor("the mended commit to be synced", settled(commit))
-	s.tell("Synced and healthy after %s.", since(began))
+	s.setup.Tell("Synced and healthy after %s.", since(began))
 }
 
 // writeSecond writes a second Model and Dllama, with the waves of the first.
@@ -141,7 +141,7 @@ func (s *story) prunes() {
 	for _, kind := range []string{"Dllama", "Model"} {
 		s.gone(object("koldun.gorizond.io/v1", kind, namespace, second))
 	}
-	s.tell("Pruned after %s.", since(began))
+	s.setup.Tell("Pruned after %s.", since(began))
 	s.noneOf(second)
 	s.answers()
 }
@@ -159,7 +159,7 @@ func (s *story) noneOf(name string) {
 func (s *story) onlyThose(what string, allowed func(id string) bool) {
 	s.t.Helper()
 	cluster.Eventually(s.t, what, func(ctx context.Context) error {
-		now, err := s.objects(ctx)
+		now, err := s.Objects(ctx, namespace)
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,9 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
+// restricted is the namespace of the example. Only restricted pods may run in it.
+const restricted = "{apiVersion: v1, kind: Namespace, metadata: {name: " + namespace + ", labels: {pod-security.kubernetes.io/enforce: restricted}}}"
+
 // A Setup is a cluster with Crossplane for the Story.
 type Setup struct {
 	Cluster *cluster.Cluster
@@ -34,6 +37,9 @@ type Setup struct {
 
 	// HTTP reaches the Services of the cluster by their names.
 	HTTP *http.Client
+
+	// Tell prints a line of the story.
+	Tell func(format string, args ...any)
 }
 
 // A story is a run of the example.
@@ -42,17 +48,17 @@ type story struct {
 	t          *testing.T
 	repository *Repository
 	setup      Setup
-	began      time.Time
 	before     map[string]bool // objects of the namespace before the Application
 	seen       map[string]string
+	healthy    map[string]time.Time // when an object was first seen to be healthy, by its kind and name
 }
 
 // Story tests that Argo CD brings up the example, finds no difference, and removes it. In a
 // cluster with the packages Argo CD also reverts what was changed in the cluster, applies new
-// commits, and refuses and reports mistakes. The log has the time of each step.
+// commits, and refuses and reports mistakes.
 func Story(t *testing.T, setup Setup) {
-	s := &story{ArgoCD: Start(t, setup.Cluster), t: t, setup: setup, began: time.Now(), seen: map[string]string{}}
-	s.tell("Argo CD runs.")
+	s := &story{ArgoCD: Start(t, setup.Cluster), t: t, setup: setup, seen: map[string]string{}, healthy: map[string]time.Time{}}
+	s.setup.Tell("Argo CD runs.")
 	commit := s.prepare()
 	s.syncsByWaves(commit)
 	s.answers()
@@ -66,11 +72,6 @@ func Story(t *testing.T, setup Setup) {
 		s.prunes()
 	}
 	s.deletes()
-}
-
-func (s *story) tell(format string, args ...any) {
-	s.t.Helper()
-	s.t.Logf("%6.1f s  "+format, append([]any{time.Since(s.began).Seconds()}, args...)...)
 }
 
 func (s *story) must(err error) {
@@ -90,13 +91,13 @@ func (s *story) prepare() string {
 	s.must(s.example(r, adaptation{install: s.setup.Install, services: s.setup.Services}))
 	commit, err := r.Commit(ctx, "The example, adapted to this cluster")
 	s.must(err)
-	s.must(s.ApplyIn(ctx, "", "{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+"}}"))
+	s.must(s.ApplyIn(ctx, "", restricted))
 	if s.setup.Services.NATS.URL != "" {
 		manifests, err := secrets(s.setup.Services)
 		s.must(err)
 		s.must(s.ApplyIn(ctx, namespace, manifests...))
 	}
-	s.before, err = s.objects(ctx)
+	s.before, err = s.Objects(ctx, namespace)
 	s.must(err)
 	for _, id := range []string{"ServiceAccount default", "ConfigMap kube-root-ca.crt"} { // Kubernetes makes them a moment later
 		s.before[id] = true
@@ -104,12 +105,11 @@ func (s *story) prepare() string {
 	app, err := s.application(r)
 	s.must(err)
 	s.must(s.ApplyIn(ctx, Namespace, app))
-	s.tell("The Application is applied. Its repository has the example, adapted to this cluster.")
+	s.setup.Tell("The Application is applied. Its repository has the example, adapted to this cluster.")
 	return commit
 }
 
-// waitFor waits until the Application satisfies a check, and tells meanwhile how the health
-// of its objects changes.
+// waitFor waits until the Application satisfies a check, and follows it meanwhile.
 func (s *story) waitFor(what string, check func(*Application) error) *Application {
 	s.t.Helper()
 	var last *Application
@@ -128,16 +128,21 @@ func (s *story) waitFor(what string, check func(*Application) error) *Applicatio
 	return last
 }
 
+// follow prints changes in the health of the Application's objects, and records when each
+// object is first healthy.
 func (s *story) follow(app *Application) {
 	s.t.Helper()
 	for _, r := range app.Status.Resources {
+		if _, noted := s.healthy[r.id()]; !noted && r.Health.Status == "Healthy" {
+			s.healthy[r.id()] = time.Now()
+		}
 		if !strings.HasSuffix(r.Group, "gorizond.io") && !strings.HasSuffix(r.Group, "crossplane.io") || r.Health.Status == "" {
 			continue
 		}
-		name, now := r.Kind+" "+r.Name, strings.TrimSpace(r.Health.Status+" "+r.Health.Message)
+		name, now := r.id(), strings.TrimSuffix(r.Health.Status+": "+r.Health.Message, ": ")
 		if s.seen[name] != now {
 			s.seen[name] = now
-			s.tell("  %s: %s", name, now)
+			s.setup.Tell("  %s: %s", name, now)
 		}
 	}
 }
@@ -164,7 +169,7 @@ func (s *story) push(message string) string {
 	commit, err := s.repository.Commit(s.t.Context(), message)
 	s.must(err)
 	s.must(s.Refresh(s.t.Context(), appName))
-	s.tell("Pushed: %s.", message)
+	s.setup.Tell("Pushed: %s.", message)
 	return commit
 }
 
@@ -187,7 +192,7 @@ func (s *story) replaced(apiVersion, kind, name string) {
 		}
 		return err
 	})
-	s.tell("The %s %s was deleted: another one exists after %s.", kind, name, since(began))
+	s.setup.Tell("The %s %s was deleted: another one exists after %s.", kind, name, since(began))
 }
 
 // gone waits until an object does not exist.

@@ -25,9 +25,9 @@ func (s *story) syncsByWaves(commit string) {
 		}
 		return nil
 	})
-	s.tell("The sync ends after %s: the last wave is applied.", since(began))
+	s.setup.Tell("The sync ends after %s: the last wave is applied.", since(began))
 	app := s.waitFor("the Application to be healthy", settled(commit))
-	s.tell("Healthy after %s.", since(began))
+	s.setup.Tell("Healthy after %s.", since(began))
 	waves, err := s.waves(s.t.Context(), app)
 	s.must(err)
 	var before *wave
@@ -36,7 +36,7 @@ func (s *story) syncsByWaves(commit string) {
 		if w == nil {
 			continue
 		}
-		s.tell("Wave %2d: created from %s, healthy at %s.", number, w.created.Format(time.TimeOnly), w.healthy.Format(time.TimeOnly))
+		s.setup.Tell("Wave %2d: created from %s, healthy at %s.", number, w.created.Format(time.TimeOnly), w.healthy.Format(time.TimeOnly))
 		if before != nil && w.created.Before(before.healthy) {
 			s.t.Errorf("wave %d began at %s, but the wave before was healthy only at %s", number, w.created, before.healthy)
 		}
@@ -50,7 +50,7 @@ func (s *story) syncsByWaves(commit string) {
 // A wave has the times of its objects, in whole seconds.
 type wave struct {
 	created time.Time // of the first
-	healthy time.Time // of the last that says when it became ready
+	healthy time.Time // of the last, the first time
 }
 
 func (s *story) waves(ctx context.Context, app *Application) (map[int]*wave, error) {
@@ -73,8 +73,12 @@ func (s *story) waves(ctx context.Context, app *Application) (map[int]*wave, err
 		if t := o.GetCreationTimestamp().Time; t.Before(w.created) {
 			w.created = t
 		}
-		if t := becameReady(o); t.After(w.healthy) {
-			w.healthy = t
+		ready := becameReady(o)
+		if first, noted := s.healthy[r.id()]; noted && first.Before(ready) { // it became ready once more
+			ready = first.Truncate(time.Second)
+		}
+		if ready.After(w.healthy) {
+			w.healthy = ready
 		}
 	}
 	return waves, nil
@@ -120,7 +124,7 @@ func (s *story) showsNoDifference(options string) {
 			s.t.Errorf("nothing has changed, but the Application is %s", app)
 		}
 	}
-	s.tell("Two comparisons (%s) find no difference.", orDefault(options))
+	s.setup.Tell("Two comparisons (%s) find no difference.", orDefault(options))
 }
 
 func orDefault(options string) string {
@@ -152,10 +156,10 @@ func (s *story) healsDrift(commit string) {
 		}
 		return nil
 	})
-	s.tell("maxDllamas was changed to 7 in the cluster: it is %d again after %s.", declared, since(began))
+	s.setup.Tell("maxDllamas was changed to 7 in the cluster: it is %d again after %s.", declared, since(began))
 	s.replaced("koldun.gorizond.io/v1", "Dllama", "tinyllama")
 	s.replaced("v1", "Service", "public-gateway") // composed, so Crossplane makes another one
 	s.waitFor("the Application to be healthy again", settled(commit))
-	s.tell("Healthy again after %s.", since(began))
+	s.setup.Tell("Healthy again after %s.", since(began))
 	s.answers()
 }
