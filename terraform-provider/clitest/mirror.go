@@ -1,6 +1,6 @@
 // Package clitest runs OpenTofu and Terraform in acceptance tests, with a
-// provider that is built from this repository and installed from a filesystem
-// mirror.
+// provider that is built from this repository, or that of a release, and
+// installed from a filesystem mirror.
 //
 // Tests of what resources and functions do run the CLI by terraform-plugin-testing:
 // see Mirror.Test. A Folder is for what that framework cannot do: interrupt an
@@ -43,16 +43,7 @@ type Mirror struct {
 func NewMirror(t testing.TB) *Mirror {
 	t.Helper()
 	root := repository(t)
-	program := os.Getenv("KOLDUN_TOFU")
-	if program == "" {
-		program = filepath.Join(root, "bin", "tofu")
-	}
-	if _, err := os.Stat(program); err != nil {
-		if os.Getenv(requireEnv) == "1" {
-			t.Fatalf("cannot find OpenTofu: %v; run: make bin/tofu", err)
-		}
-		t.Skip("OpenTofu is not built; run: make bin/tofu")
-	}
+	program := openTofu(t, root)
 	// All runs share one folder, because the provider is large and seldom changes.
 	dir := filepath.Join(root, "_output", "terraform-mirror")
 	platform := runtime.GOOS + "_" + runtime.GOARCH
@@ -70,12 +61,66 @@ func NewMirror(t testing.TB) *Mirror {
 	if err := os.MkdirAll(second, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(second, filepath.Base(binary))); err != nil && !errors.Is(err, os.ErrNotExist) {
+	link(t, binary, second)
+	return newMirror(t, program, dir)
+}
+
+// NewReleaseMirror returns a mirror with the archive of the provider in files, the folder of
+// a release. It skips the test if OpenTofu is not built.
+func NewReleaseMirror(t testing.TB, files string) *Mirror {
+	t.Helper()
+	program := openTofu(t, repository(t))
+	pattern := filepath.Join(files, "terraform-provider-koldun_*_"+runtime.GOOS+"_"+runtime.GOARCH+".zip")
+	archives, err := filepath.Glob(pattern)
+	if err != nil || len(archives) != 1 {
+		t.Fatalf("cannot find the one archive %q of the provider: %v, %v", pattern, archives, err)
+	}
+	dir := t.TempDir()
+	for _, host := range []string{openTofuHost, terraformHost} {
+		folder := filepath.Join(dir, host, "gorizond", "koldun")
+		if err := os.MkdirAll(folder, 0o750); err != nil {
+			t.Fatal(err)
+		}
+		link(t, archives[0], folder)
+	}
+	return newMirror(t, program, dir)
+}
+
+// openTofu returns the path of OpenTofu.
+func openTofu(t testing.TB, root string) string {
+	t.Helper()
+	program := os.Getenv("KOLDUN_TOFU")
+	if program == "" {
+		program = filepath.Join(root, "bin", "tofu")
+	}
+	if _, err := os.Stat(program); err != nil {
+		if os.Getenv(requireEnv) == "1" {
+			t.Fatalf("cannot find OpenTofu: %v; run: make bin/tofu", err)
+		}
+		t.Skip("OpenTofu is not built; run: make bin/tofu")
+	}
+	return program
+}
+
+// link gives a file another name, in a folder, in place of what has it.
+func link(t testing.TB, file, folder string) {
+	t.Helper()
+	file, err := filepath.Abs(file)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Link(binary, filepath.Join(second, filepath.Base(binary))); err != nil {
+	name := filepath.Join(folder, filepath.Base(file))
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
+	if err := os.Symlink(file, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newMirror returns the mirror in a folder.
+func newMirror(t testing.TB, program, dir string) *Mirror {
+	t.Helper()
 	m := &Mirror{program: program, host: openTofuHost, config: filepath.Join(dir, "tofurc")}
 	rc := `provider_installation {
   filesystem_mirror {

@@ -140,6 +140,9 @@ func (c *Cluster) up(ctx context.Context, o Options) error {
 	if err := c.Apply(ctx, o.Manifests...); err != nil {
 		return err
 	}
+	if err := c.awaitServed(ctx, o.Manifests...); err != nil {
+		return err
+	}
 	if o.ControlPlaneOnly {
 		return nil
 	}

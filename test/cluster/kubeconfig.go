@@ -49,6 +49,8 @@ func (c *Cluster) Kubectl(t testing.TB, args ...string) string {
 // RunKubectl is like Kubectl, and returns a failure with what kubectl says of it.
 func (c *Cluster) RunKubectl(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.kubectl(), append([]string{"--kubeconfig", c.Kubeconfig()}, args...)...)
+	// Without a cache, which may be older than CRDs: kubectl would leave out kinds of a category.
+	cmd.Env = append(os.Environ(), "KUBECACHEDIR="+os.DevNull)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

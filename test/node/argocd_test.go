@@ -12,5 +12,6 @@ func TestArgoCD(t *testing.T) {
 	if w.node == nil {
 		t.Skip("it reaches Services by their addresses; run: make e2e")
 	}
-	argocd.Story(t, argocd.Setup{Cluster: w.Cluster, HTTP: w.node.HTTP()})
+	tell("Argo CD: it brings examples/argocd up, keeps it as the Git repository says, and removes it.")
+	argocd.Story(t, argocd.Setup{Cluster: w.Cluster, HTTP: w.node.HTTP(), Tell: tell})
 }

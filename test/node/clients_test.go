@@ -24,7 +24,7 @@ const (
 	// One more client lists models so often, and waits so long for an answer. No engine
 	// answers it, so that it finds a gateway that is gone.
 	knockEvery  = 20 * time.Millisecond
-	knockWithin = 5 * time.Second
+	knockWithin = 15 * time.Second
 )
 
 // clients ask the same question again and again, and record what comes of it. Those whose
@@ -47,10 +47,11 @@ type tally struct {
 	answers int
 	failed  map[string]int // by the code of the error, or by the verdict without one
 	gap     time.Duration  // the longest time without an answer
+	slowest time.Duration  // the longest time that a request took, whatever became of it
 }
 
 func (s tally) String() string {
-	text := fmt.Sprintf("%d answers, longest gap %s", s.answers, s.gap.Round(time.Millisecond))
+	text := fmt.Sprintf("%d answers, longest gap %s, slowest request %s", s.answers, s.gap.Round(time.Millisecond), s.slowest.Round(time.Millisecond))
 	for _, kind := range slices.Sorted(maps.Keys(s.failed)) {
 		text += fmt.Sprintf(", %d %s", s.failed[kind], kind)
 	}
@@ -124,6 +125,7 @@ func (c *clients) ask(ctx context.Context, id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.events.Entries = append(c.events.Entries, e)
+	c.seen.slowest = max(c.seen.slowest, e.Ended.Sub(e.Invoked))
 	switch {
 	case e.Verdict == history.OK:
 		c.seen.answers++

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/internal/engine/distributedllama"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/history"
 )
@@ -20,28 +23,75 @@ type fault struct {
 	fails   []string // how requests may end besides the whole answer
 }
 
-// TestFaults ends each part of Koldun without grace, the leader of NATS, and drains the node.
+// TestFaults ends each part of Koldun, Crossplane and the servers without grace, and drains the
+// node.
 // Meanwhile each request of several clients ends once, with the whole answer or a clean error.
 func TestFaults(t *testing.T) {
 	w := koldun(t)
-	const claim = "testdata/steady.yaml"
+	tell("Faults: parts of Koldun end without grace while clients ask, and each request ends once.")
+	ours := func(component string) string { return "koldun.gorizond.io/component=" + component }
+	w.disturbs(t, "testdata/steady.yaml", steady(), []fault{
+		{name: "gateways killed", happens: w.kills("default", ours("gateway")), fails: []string{string(history.Broken)}},
+		{name: "dispatchers killed", happens: w.kills("default", ours("dispatcher"))},
+		{name: "root killed", happens: w.kills("default", ours("root")), fails: []string{"interrupted"}},
+		{name: "provider killed", happens: w.kills("crossplane-system", "pkg.crossplane.io/provider=gorizond-koldun-provider")},
+		{name: "function killed", happens: w.kills("crossplane-system", "pkg.crossplane.io/function=gorizond-koldun-function")},
+		{name: "Crossplane killed", happens: w.kills("crossplane-system", "app=crossplane")},
+		{name: "RBAC manager of Crossplane killed", happens: w.kills("crossplane-system", "app=crossplane-rbac-manager")},
+		{name: "object store killed", happens: func(t *testing.T) { t.Helper(); w.crashes(t, "s3", "s3-0") }},
+		{name: "leader of NATS killed", happens: func(t *testing.T) { t.Helper(); w.crashes(t, "nats", w.leader(t)) }},
+		{name: "another server of NATS killed", happens: func(t *testing.T) { t.Helper(); w.crashes(t, "nats", w.follower(t)) }},
+		{name: "node drained", happens: w.drains, fails: []string{string(history.Broken), "interrupted"}},
+	})
+}
+
+// TestRingFaults ends each node of a ring of distributed-llama without grace. No other engine
+// answers meanwhile, so that requests wait until the ring is whole again.
+func TestRingFaults(t *testing.T) {
+	w := koldun(t)
+	tell("Faults of a ring: each of its nodes ends without grace while clients ask.")
+	raw, err := os.ReadFile("testdata/steady.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := "spec:\n  replicaPower: 2\n"
+	if w.node == nil {
+		image := w.registry + "/" + path(distributedllama.Image)
+		spec += fmt.Sprintf("  rootImage: %s\n  workerImage: %s\n", image, image)
+	}
+	claim := filepath.Join(t.TempDir(), "ring.yaml")
+	if err := os.WriteFile(claim, []byte(strings.Replace(string(raw), "spec:\n", spec, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pods := steady()
+	pods["worker"] = 3
+	w.disturbs(t, claim, pods, []fault{
+		{name: "workers killed", happens: w.kills("default", "koldun.gorizond.io/component=worker"), fails: []string{"interrupted"}},
+		{name: "root killed", happens: w.kills("default", "koldun.gorizond.io/component=root"), fails: []string{"interrupted"}},
+	})
+}
+
+// disturbs applies a claim with the model of history and so many pods by their components, lets
+// clients ask it while faults happen, and checks what became of their requests.
+func (w *world) disturbs(t *testing.T, claim string, pods map[string]int, faults []fault) {
+	t.Helper()
 	w.Kubectl(t, "apply", "-f", claim)
 	w.ready(t, history.Namespace, history.ModelName)
 	c := startClients(t, w.gateway(t, history.Namespace, history.ModelName+"-gateway"))
 	c.more(t, sides*5)
-	w.tellUsageWith(t, history.Namespace, history.ModelName, 5) // two gateways, two dispatchers, a root
+	w.tellUsageWith(t, history.Namespace, history.ModelName, sum(pods))
 	tell("%d clients ask steadily: %s", sides, c.since())
 	var whole tally
-	for _, f := range w.faults() {
+	for _, f := range faults {
 		began := time.Now()
-		s := c.during(t, slices.Contains(f.fails, string(history.Broken)), func() { f.happens(t); w.settled(t) })
+		s := c.during(t, slices.Contains(f.fails, string(history.Broken)), func() { f.happens(t); w.settled(t, pods) })
 		tell("%s: %s; ready again after %s", f.name, s, time.Since(began).Round(time.Second))
 		for kind := range s.failed {
 			if !slices.Contains(f.fails, kind) {
 				t.Errorf("%s: requests ended as %s; listing models ended last with %v", f.name, kind, c.refusal())
 			}
 		}
-		whole.answers, whole.gap = whole.answers+s.answers, max(whole.gap, s.gap)
+		whole.answers, whole.gap, whole.slowest = whole.answers+s.answers, max(whole.gap, s.gap), max(whole.slowest, s.slowest)
 		whole.failed = map[string]int{"retries": whole.retries() + s.retries()}
 	}
 	tell("All requests have ended: %s", whole)
@@ -49,22 +99,15 @@ func TestFaults(t *testing.T) {
 	w.deleted(t, claim)
 }
 
-// faults returns all faults. Each of a component ends all its pods, one after the other.
-func (w *world) faults() []fault {
-	ours := func(component string) string { return "koldun.gorizond.io/component=" + component }
-	return []fault{
-		{name: "gateways killed", happens: w.kills("default", ours("gateway")), fails: []string{string(history.Broken)}},
-		{name: "dispatchers killed", happens: w.kills("default", ours("dispatcher"))},
-		{name: "root killed", happens: w.kills("default", ours("root")), fails: []string{"interrupted"}},
-		{name: "provider killed", happens: w.kills("crossplane-system", "pkg.crossplane.io/provider=gorizond-koldun-provider")},
-		{name: "function killed", happens: w.kills("crossplane-system", "pkg.crossplane.io/function=gorizond-koldun-function")},
-		{name: "Crossplane killed", happens: w.kills("crossplane-system", "app=crossplane")},
-		{name: "leader of NATS killed", happens: w.killsLeader},
-		{name: "node drained", happens: w.drains, fails: []string{string(history.Broken), "interrupted", history.ShuttingDown}},
+func sum(numbers map[string]int) (n int) {
+	for _, one := range numbers {
+		n += one
 	}
+	return n
 }
 
-// kills deletes pods without grace. Of several, each goes when the one before is replaced.
+// kills deletes pods without grace, which must not write to volumes: see Node.Crash. Of
+// several, each goes when the one before is replaced.
 func (w *world) kills(namespace, selector string) func(t *testing.T) {
 	return func(t *testing.T) {
 		t.Helper()
@@ -95,20 +138,41 @@ func (w *world) podsReady(t *testing.T, namespace, selector string, n int) {
 // steady returns the numbers of the pods of testdata/steady.yaml by their components.
 func steady() map[string]int { return map[string]int{"gateway": 2, "dispatcher": 2, "root": 1} }
 
-// settled waits until all that TestFaults touches is ready.
-func (w *world) settled(t *testing.T) {
+// settled waits until all that faults touch is ready.
+func (w *world) settled(t *testing.T, pods map[string]int) {
 	t.Helper()
-	for component, n := range steady() {
+	for component, n := range pods {
 		w.podsReady(t, "default", "koldun.gorizond.io/component="+component, n)
 	}
 	w.podsReady(t, "nats", "app.kubernetes.io/name=nats", 3)
 	w.ready(t, history.Namespace, history.ModelName)
 }
 
-// killsLeader deletes the server of NATS that leads the stream of requests.
-func (w *world) killsLeader(t *testing.T) {
+// leader waits until a server of NATS leads the stream of requests, and returns its pod.
+func (w *world) leader(t *testing.T) (pod string) {
 	t.Helper()
-	raw := w.Kubectl(t, "get", "--raw", "/api/v1/namespaces/nats/pods/nats-0:8222/proxy/jsz?accounts=true&streams=true")
+	cluster.Eventually(t, "a leader of the stream of requests", func(ctx context.Context) (err error) {
+		pod, err = w.leads(ctx)
+		return err
+	})
+	return pod
+}
+
+// follower returns the pod of a server of NATS that does not lead the stream of requests.
+func (w *world) follower(t *testing.T) string {
+	t.Helper()
+	if w.leader(t) == "nats-1" {
+		return "nats-2"
+	}
+	return "nats-1"
+}
+
+// leads returns the pod of the server of NATS that leads the stream of requests.
+func (w *world) leads(ctx context.Context) (string, error) {
+	raw, err := w.RunKubectl(ctx, "get", "--raw", "/api/v1/namespaces/nats/pods/nats-0:8222/proxy/jsz?accounts=true&streams=true")
+	if err != nil {
+		return "", err
+	}
 	var state struct {
 		Accounts []struct {
 			Streams []struct {
@@ -118,28 +182,55 @@ func (w *world) killsLeader(t *testing.T) {
 		} `json:"account_details"`
 	}
 	if err := json.Unmarshal([]byte(raw), &state); err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	for _, a := range state.Accounts {
 		for _, s := range a.Streams {
-			if strings.HasPrefix(s.Name, "KOLDUN_REQUESTS") {
-				w.Kubectl(t, "delete", "pod", "--namespace", "nats", s.Cluster.Leader, "--grace-period=0", "--force")
-				return
+			if strings.HasPrefix(s.Name, "KOLDUN_REQUESTS") && s.Cluster.Leader != "" {
+				return s.Cluster.Leader, nil
 			}
 		}
 	}
-	t.Fatalf("no server of NATS has the stream of requests: %s", raw)
+	return "", fmt.Errorf("no server of NATS leads the stream of requests: %s", raw)
 }
 
-// drains evicts the pods of the claim from the node of its root. As the cluster may have no
-// other node, it takes pods again once it has been cordoned.
+// crashes ends the processes of a pod that writes to a volume, and waits until it is ready
+// again. A current cluster gives them a second.
+func (w *world) crashes(t *testing.T, namespace, pod string) {
+	t.Helper()
+	state := func(ctx context.Context) (uid string, ready bool, err error) {
+		out, err := w.RunKubectl(ctx, "get", "pod", pod, "--namespace", namespace, `--output=jsonpath={.metadata.uid}/{.status.containerStatuses[0].restartCount} {.status.conditions[?(@.type=="Ready")].status}`)
+		uid, status, _ := strings.Cut(out, " ")
+		return uid, status == "True", err
+	}
+	before, _, err := state(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.node == nil {
+		w.Kubectl(t, "delete", "pod", pod, "--namespace", namespace, "--grace-period=1")
+	} else if err := w.node.Crash(t.Context(), namespace, pod); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "pod "+pod+" to run again", func(ctx context.Context) error {
+		now, ready, err := state(ctx)
+		if err == nil && (now == before || !ready) {
+			err = fmt.Errorf("its restarts are %s, before %s, ready %t", now, before, ready)
+		}
+		return err
+	})
+}
+
+// drains evicts the pods of the claim and the servers of NATS from the node of the claim's root.
+// As the cluster may have no other node, it takes pods again once it has been cordoned. A budget
+// lets one server of NATS go when the others are ready.
 func (w *world) drains(t *testing.T) {
 	t.Helper()
 	node := w.Kubectl(t, "get", "pods", "--namespace", history.Namespace, "--selector", "koldun.gorizond.io/component=root", "--output=jsonpath={.items[0].spec.nodeName}")
 	drained := make(chan error, 1)
 	go func() {
 		_, err := w.RunKubectl(t.Context(), "drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--force",
-			"--pod-selector=app.kubernetes.io/name=koldun", "--timeout=4m")
+			"--pod-selector=app.kubernetes.io/name in (koldun, nats)", "--timeout=4m")
 		drained <- err
 	}()
 	cluster.Eventually(t, "the node to be cordoned", func(ctx context.Context) error {

@@ -18,20 +18,24 @@ import (
 	"github.com/gorizond/koldun/test/node/kubernetes"
 )
 
-// Versions of Koldun that make e2e builds, and their folders below _output.
+// Releases of Koldun that make e2e builds by make release-dry.
 const (
-	version       = platform.Unreleased
-	packages      = "packages"
-	newer         = "v0.0.1" // of the same code
-	newerPackages = "packages-newer"
+	version = "v0.1.0"
+	newer   = "v0.1.1" // of the same code
 )
 
-// pushImages pushes the images of Koldun as make package builds them, and those of others,
+// released returns the path of a part of a release: of an image layout in oci, or of a file
+// that users download in files.
+func released(version string, path ...string) string {
+	return filepath.Join(append([]string{repository, "_output", "release", version}, path...)...)
+}
+
+// pushImages pushes the images of Koldun as a release has them, and those of others,
 // which are made of programs from source: distributed-llama, Crossplane, NATS, an S3 server,
 // a hub with the models of this repository, a probe of networks, a CSI
 // driver, and an ingress controller.
 func (w *world) pushImages(ctx context.Context) error {
-	if err := w.pushKoldun(ctx, packages, version); err != nil {
+	if err := w.pushKoldun(ctx, version); err != nil {
 		return err
 	}
 	images, err := others(ctx)
@@ -53,15 +57,20 @@ func (w *world) pushImages(ctx context.Context) error {
 	return nil
 }
 
-// pushKoldun pushes the images of a version of Koldun.
-func (w *world) pushKoldun(ctx context.Context, folder, version string) error {
-	layouts := filepath.Join(repository, "_output", folder, "oci")
-	for _, name := range []string{"koldun", "koldun-function", "koldun-provider", "koldun-configuration", "koldun-configuration-claims"} {
-		index, err := layout.ImageIndexFromPath(filepath.Join(layouts, name))
+// pushKoldun pushes the images of a release, as the release workflow does.
+func (w *world) pushKoldun(ctx context.Context, version string) error {
+	images, err := os.ReadFile(released(version, "oci", "images.txt"))
+	if err != nil {
+		return fmt.Errorf("cannot read the release %s: %w; run: make e2e", version, err)
+	}
+	for image := range strings.Lines(string(images)) {
+		tag, _, _ := strings.Cut(strings.TrimSpace(image), "@")
+		name := strings.TrimSuffix(path(tag), ":"+version)
+		index, err := layout.ImageIndexFromPath(released(version, "oci", filepath.Base(name)))
 		if err != nil {
-			return fmt.Errorf("cannot read image %q: %w; run: make e2e", name, err)
+			return fmt.Errorf("cannot read image %q: %w", name, err)
 		}
-		if err := w.pushLayout(ctx, "gorizond/"+name+":"+version, index); err != nil {
+		if err := w.pushLayout(ctx, path(tag), index); err != nil {
 			return err
 		}
 	}
@@ -77,7 +86,7 @@ type program struct {
 // others returns the images that are not Koldun's, under the names that manifests and the
 // chart give them.
 func others(ctx context.Context) (map[string]program, error) {
-	bin := filepath.Join(repository, "bin")
+	bin, models := filepath.Join(repository, "bin"), filepath.Join(repository, "examples", "models")
 	hub, err := platform.Build(ctx, repository, "test/node/hub")
 	if err != nil {
 		return nil, err
@@ -116,9 +125,10 @@ func others(ctx context.Context) (map[string]program, error) {
 			},
 			command: []string{"/crossplane"},
 		},
-		nats:         {files: map[string]string{"/nats-server": filepath.Join(bin, "nats-server")}, command: []string{"/nats-server"}},
-		s3:           {files: map[string]string{"/usr/local/bin/versitygw": filepath.Join(bin, "versitygw")}, command: []string{"/usr/local/bin/versitygw"}},
-		"hub:v1":     {files: map[string]string{"/hub": hub, "/models": filepath.Join(repository, "examples", "models")}, command: []string{"/hub"}},
+		nats: {files: map[string]string{"/nats-server": filepath.Join(bin, "nats-server")}, command: []string{"/nats-server"}},
+		s3:   {files: map[string]string{"/usr/local/bin/versitygw": filepath.Join(bin, "versitygw")}, command: []string{"/usr/local/bin/versitygw"}},
+		// The hub has a small model also under the name of the one in README.md.
+		"hub:v1":     {files: map[string]string{"/hub": hub, "/models": models, "/models/TinyLlama-1.1B-Chat-v1.0": filepath.Join(models, "koldun-tiny")}, command: []string{"/hub"}},
 		"probe:v1":   {files: map[string]string{"/probe": probe}, command: []string{"/probe"}},
 		"skipper:v1": {files: map[string]string{"/skipper": filepath.Join(bin, "skipper")}, command: []string{"/skipper"}},
 		"csi:v1":     {files: map[string]string{"/csi": csi}, command: []string{"/csi"}},

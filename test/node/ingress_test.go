@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/test/ask"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -23,6 +24,7 @@ func TestIngress(t *testing.T) {
 	if w.node == nil {
 		t.Skip("it reaches the controller by its address in the cluster; run: make e2e")
 	}
+	tell("A route: an ingress controller serves a claim's host and path by HTTPS.")
 	const claim, host, model = "testdata/route.yaml", "llm.example.org", "default/routed"
 	raw, err := os.ReadFile("testdata/controller.yaml")
 	if err != nil {
@@ -46,27 +48,11 @@ func TestIngress(t *testing.T) {
 		t.Errorf("status.url is %q, want %q", url, want)
 	}
 	controller := net.JoinHostPort(w.Kubectl(t, "get", "service/skipper", "--namespace=ingress", "--output=jsonpath={.spec.clusterIP}"), "443")
-	outside := clientOf(controller, authority)
+	outside := ask.New(clientOf(controller, authority), url, "")
 	cluster.Eventually(t, "the controller to see the route", func(ctx context.Context) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/models", nil)
-		if err != nil {
-			return err
-		}
-		rsp, err := outside.Do(req)
-		if err != nil {
-			return err
-		}
-		_ = rsp.Body.Close()
-		if rsp.StatusCode != http.StatusOK {
-			return fmt.Errorf("it answers %s", rsp.Status)
-		}
-		return nil
+		return lists(ctx, outside, model)
 	})
-	first, text, err := askBy(t.Context(), outside, url, model, "")
-	if err != nil || text != answer {
-		t.Fatalf("the answer is %q: %v", text, err)
-	}
-	tell("%s answers through it, first token after %s", url, first.Round(time.Millisecond))
+	tell("%s answers OpenAI's client through it, first token after %s", url, streams(t, outside, model).Round(time.Millisecond))
 	w.Kubectl(t, "delete", "secret/llm-tls")
 	w.deleted(t, claim)
 }

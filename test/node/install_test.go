@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -35,18 +36,40 @@ func (w *world) installKoldun(t *testing.T) error {
 	if err := w.applyOthers(ctx); err != nil {
 		return err
 	}
-	tell("helm install koldun, flavour %s ...", flavour())
-	args := []string{"--install", "--create-namespace", "--values", "testdata/values.yaml", "--set", "flavour=" + flavour()}
-	for _, value := range w.images() {
-		args = append(args, "--set", value)
+	if w.node != nil { // the namespace default of another cluster may have pods of others
+		w.Kubectl(t, "label", "namespace/default", podSecurity+"=restricted")
 	}
-	if err := w.helm(t, version, "upgrade", args...); err != nil {
+	var err error
+	if w.before, err = w.Objects(ctx, "default"); err != nil {
+		return err
+	}
+	switch {
+	case os.Getenv(installEnv) == "manifests":
+		err = w.applyManifests(t)
+	case w.node != nil && flavour() == "claims":
+		script := installation(t) + " --set flavour=claims --values testdata/claims.yaml"
+		tell("%s", script)
+		w.bash(t, strings.ReplaceAll(script, onlineChart, mustAbs(t, chart(version))))
+	default:
+		tell("helm install koldun, flavour %s ...", flavour())
+		err = w.helm(t, version, "upgrade", append(w.helmValues(), "--install", "--create-namespace")...)
+	}
+	if err != nil {
 		return err
 	}
 	tell("Waiting until Koldun is ready ...")
 	w.healthy(t, version)
 	tell("Koldun is ready")
 	return nil
+}
+
+// values returns the values of the chart: those of a team, and for claims those that the README
+// gives for a single node, with the rights that all have by default.
+func values() []string {
+	if flavour() == "claims" {
+		return []string{"--set", "nats.install=true,s3.install=true,nats.replicas=1,nats.size=2Gi,s3.size=10Gi", "--values", "testdata/claims.yaml"}
+	}
+	return []string{"--values", "testdata/values.yaml"}
 }
 
 // applyOthers applies a hub, and for a node what makes Crossplane pull from the registry of
@@ -69,6 +92,15 @@ func (w *world) applyOthers(ctx context.Context) error {
 	return nil
 }
 
+// helmValues returns the arguments of Helm with the values of the chart.
+func (w *world) helmValues() []string {
+	args := append(values(), "--set", "flavour="+flavour())
+	for _, value := range w.images() {
+		args = append(args, "--set", value)
+	}
+	return args
+}
+
 // images returns the values of the chart that make a cluster pull all images from the
 // registry of the tests. The node has a mirror instead, and the usual names.
 func (w *world) images() []string {
@@ -85,32 +117,83 @@ func (w *world) images() []string {
 	return values
 }
 
-// helm runs a command of Helm with a version of Koldun's chart.
+// applyManifests installs Koldun without Helm, as the README says, with a Kustomization that
+// adapts it to a cluster of one node with a hub of its own.
+func (w *world) applyManifests(t *testing.T) error {
+	t.Helper()
+	dir := t.TempDir()
+	for name, file := range map[string]string{"koldun.yaml": released(version, "files", "koldun.yaml"), "kustomization.yaml": "testdata/one-node.yaml"} {
+		raw, err := os.ReadFile(filepath.Clean(file))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), raw, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	tell("kubectl apply --server-side -f koldun-crds.yaml")
+	w.Kubectl(t, "apply", "--server-side", "-f", released(version, "files", "koldun-crds.yaml"))
+	tell("kubectl apply --server-side -f koldun.yaml")
+	w.Kubectl(t, "apply", "--server-side", "-k", dir)
+	return nil
+}
+
+// onlineChart is the chart of the newest release.
+const onlineChart = "oci://ghcr.io/gorizond/charts/koldun"
+
+// installation returns the command of README.md that installs Koldun, with the values for a
+// cluster with a single node.
+func installation(t *testing.T) string {
+	t.Helper()
+	install, _, _ := strings.Cut(commands(t, "In a cluster"), "\n")
+	raw, err := os.ReadFile(filepath.Join(repository, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	single := regexp.MustCompile("add `(,nats.replicas=1[^`]*)` to the values\\s+of the first command").FindSubmatch(raw)
+	if single == nil || !strings.HasPrefix(install, "helm install koldun "+onlineChart+" ") {
+		t.Fatalf("README.md does not tell how to install Koldun in a cluster with a single node: %q", install)
+	}
+	return install + string(single[1])
+}
+
+// chart returns the file of the chart of a release.
+func chart(version string) string {
+	return released(version, "files", "koldun-"+strings.TrimPrefix(version, "v")+".tgz")
+}
+
+// helm runs a command of Helm with the chart of a release, unless it uninstalls it.
 func (w *world) helm(t *testing.T, version, command string, args ...string) error {
 	t.Helper()
 	helm, err := platform.NewHelm(repository, w.Kubeconfig(), t.TempDir())
 	if err != nil {
 		return err
 	}
-	chart, err := platform.Chart(t.Context(), repository, t.TempDir(), version)
-	if err != nil {
-		return err
+	if command != "uninstall" {
+		args = append(args, chart(version))
 	}
-	_, err = helm.Run(t.Context(), command, append(args, chart)...)
+	_, err = helm.Run(t.Context(), command, args...)
 	return err
 }
 
-// healthy waits until a version of Koldun's packages is healthy.
+// healthy waits until the packages of a release are healthy, and the API server describes
+// their kinds.
 func (w *world) healthy(t *testing.T, version string) {
 	t.Helper()
 	for _, name := range []string{"configurations.pkg.crossplane.io/koldun", "functions.pkg.crossplane.io/gorizond-koldun-function", "providers.pkg.crossplane.io/gorizond-koldun-provider"} {
 		cluster.Eventually(t, name+" to be healthy", func(ctx context.Context) error {
 			out, err := w.RunKubectl(ctx, "get", name, `--output=jsonpath={.status.currentIdentifier} {.status.conditions[?(@.type=="Healthy")].status}`)
-			if err == nil && !strings.HasSuffix(out, ":"+version+" True") {
+			if err == nil && (!strings.Contains(out, ":"+version+"@sha256:") || !strings.HasSuffix(out, " True")) {
 				err = fmt.Errorf("it is %q", out)
 			}
 			return err
 		})
+	}
+	// kubectl waits half a minute for the descriptions of all kinds, by which it checks what it
+	// applies. The API server writes them when it is first asked, which takes longer if the
+	// machine is busy.
+	if _, err := w.RunKubectl(t.Context(), "get", "--raw=/openapi/v2"); err != nil {
+		t.Fatal(err)
 	}
 }
 

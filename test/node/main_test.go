@@ -18,6 +18,7 @@ const (
 	clusterEnv  = "CLUSTER"  // "current" for that of the kubeconfig
 	registryEnv = "REGISTRY" // from which a current cluster pulls images
 	flavourEnv  = "FLAVOUR"  // "claims" for claims
+	installEnv  = "INSTALL"  // "manifests" for those of a release in place of its chart
 	holdEnv     = "HOLD"     // keeps the cluster after the tests until Ctrl-C
 )
 

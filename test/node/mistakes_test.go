@@ -81,8 +81,9 @@ spec: {storageClassName: ` + kubernetes.FullClass + `, accessModes: [ReadWriteOn
 func TestMistakes(t *testing.T) {
 	w := koldun(t)
 	t.Parallel()
+	tell("Mistakes: the conditions of claims tell what is wrong, and the claims are served once it is mended.")
 	const ns = "mistakes"
-	w.NamespaceCalled(t, ns)
+	w.NamespaceCalled(t, ns) // not restricted: the server of one Dllama is of an image that needs root
 	if w.node != nil {
 		if err := w.node.AddFullVolumes(t.Context()); err != nil {
 			t.Fatal(err)

@@ -16,25 +16,26 @@ import (
 func TestNumberOfNodes(t *testing.T) {
 	w := koldun(t)
 	t.Parallel()
+	tell("Nodes: a ring of four nodes becomes one of two, and then one, beside another model.")
 	const ns, claims = "nodes", "testdata/nodes.yaml"
-	w.NamespaceCalled(t, ns)
+	w.restricted(t, ns)
 	w.Kubectl(t, "apply", "-f", claims)
 	w.ready(t, ns, "ring")
 	w.ready(t, ns, "embedded")
-	url := w.serviceURL(t, ns, "ring-gateway")
-	lists(t, url, "nodes/embedded", "nodes/ring")
+	api := asks(w.serviceURL(t, ns, "ring-gateway"), "")
+	mustList(t, api, "nodes/embedded", "nodes/ring")
 	for power := 2; power >= 0; power-- {
 		began := time.Now()
 		w.Kubectl(t, "patch", "dllama/ring", "--namespace", ns, "--type=merge", fmt.Sprintf(`--patch={"spec":{"replicaPower":%d}}`, power))
 		w.runsOn(t, ns, "ring", 1<<power)
 		for _, name := range []string{"ring", "embedded"} {
-			if member := askMember(t, url, ns+"/"+name); member != name {
+			if member := askMember(t, api, ns+"/"+name); member != name {
 				t.Errorf("Dllama %q answers to the name of %q", member, name)
 			}
 		}
 		answered := time.Since(began)
 		w.reports(t, ns, "ring", 1<<power)
-		tell("Nodes: replicaPower %d: nodes/ring answers from %d of distributed-llama after %s, and nodes/embedded beside it; the status tells so after %s",
+		tell("Nodes: replicaPower %d, so %d of distributed-llama: nodes/ring answers after %s, and nodes/embedded beside it; the status tells so after %s",
 			power, 1<<power, answered.Round(time.Second), time.Since(began).Round(time.Second))
 	}
 	w.Kubectl(t, "delete", "-f", claims, "--wait=false")

@@ -17,6 +17,7 @@ import (
 func TestNetworkPolicies(t *testing.T) {
 	w := koldun(t)
 	const ns, name = "policies", "koldun-tiny"
+	tell("Network policies: what pods of a claim reach, and what reaches them.")
 	w.restricted(t, ns)
 	raw, err := os.ReadFile(filepath.Join(repository, "examples", "quickstart", "dllama.yaml"))
 	if err != nil {

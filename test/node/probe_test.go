@@ -15,10 +15,14 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
+// podSecurity is the label of a namespace that says what pods may run:
+// https://kubernetes.io/docs/concepts/security/pod-security-admission/
+const podSecurity = "pod-security.kubernetes.io/enforce"
+
 // restricted makes a namespace in which only restricted pods may run, until the test ends.
 func (w *world) restricted(t *testing.T, name string) {
 	t.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}}}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{podSecurity: "restricted"}}}
 	if err := w.Client().Create(t.Context(), ns); err != nil {
 		t.Fatal(err)
 	}
@@ -110,5 +114,9 @@ func (w *world) reaches(t *testing.T, namespace, name string, labels map[string]
 	if failed != nil {
 		t.Fatalf("pod %q: %v", name, failed)
 	}
-	tell("  %s reaches %v, but not %v", name, open, closed)
+	told := fmt.Sprintf("  %s reaches %s", name, strings.Join(open, ", "))
+	if len(closed) > 0 {
+		told += ", but not " + strings.Join(closed, ", ")
+	}
+	tell("%s", told)
 }

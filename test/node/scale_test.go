@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/test/ask"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -18,20 +19,21 @@ import (
 func TestScaleFromZero(t *testing.T) {
 	w := koldun(t)
 	t.Parallel()
+	tell("From zero: the pools of two models come with a request, and go without one.")
 	const ns, claims, first, second = "on-demand", "testdata/ondemand.yaml", "on-demand/tiny", "on-demand/exact"
-	w.NamespaceCalled(t, ns)
+	w.restricted(t, ns)
 	w.Kubectl(t, "apply", "-f", claims)
 	for _, object := range []string{"model/tiny", "model/exact", "ingress.koldun.gorizond.io/public"} {
 		w.holds(t, ns, object, "Ready")
 	}
-	url := w.serviceURL(t, ns, "public-gateway")
+	api := asks(w.serviceURL(t, ns, "public-gateway"), "")
 	tell("From zero: the endpoint is ready")
 	w.noPools(t, ns)
-	lists(t, url, first, second)
+	mustList(t, api, first, second)
 	for _, start := range []string{"the first", "another"} {
-		took := askTogether(t, url, first, second)
+		took := askTogether(t, api, first, second)
 		tell("From zero: %s request to both models: first token after %s and %s", start, took[0].Round(100*time.Millisecond), took[1].Round(100*time.Millisecond))
-		pools := askMember(t, url, first) + " and " + askMember(t, url, second)
+		pools := askMember(t, api, first) + " and " + askMember(t, api, second)
 		if got := regexp.MustCompile(`-[0-9a-f]+`).ReplaceAllString(pools, ""); got != "session/tiny and session/exact" {
 			t.Errorf("the models are served by %s", pools)
 		}
@@ -44,13 +46,13 @@ func TestScaleFromZero(t *testing.T) {
 }
 
 // askTogether asks models at the same time, and returns the times until the first token.
-func askTogether(t *testing.T, url string, models ...string) []time.Duration {
+func askTogether(t *testing.T, api ask.Client, models ...string) []time.Duration {
 	t.Helper()
 	took := make([]time.Duration, len(models))
 	var all sync.WaitGroup
 	for i, model := range models {
 		all.Go(func() {
-			first, text, err := ask(t.Context(), url, model, "")
+			first, text, err := api.Stream(t.Context(), model, question)
 			if err != nil || text != answer {
 				t.Errorf("%s answers %q: %v", model, text, err)
 			}

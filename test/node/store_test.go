@@ -8,8 +8,8 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// storeAway takes the object store away, as a crash does: its pod ends without grace, and no
-// other starts until back is called, or the test ends.
+// storeAway takes the object store away, as a crash does: its pod ends within a second, and
+// no other starts until back is called, or the test ends.
 func (w *world) storeAway(t *testing.T) (back func()) {
 	t.Helper()
 	const namespace, selector = "s3", "app.kubernetes.io/name=s3"
@@ -22,7 +22,7 @@ func (w *world) storeAway(t *testing.T) (back func()) {
 	t.Cleanup(func() {
 		_, _ = w.RunKubectl(context.WithoutCancel(t.Context()), "scale", "statefulset/s3", "--namespace", namespace, "--replicas=1")
 	})
-	w.Kubectl(t, "delete", "pods", "--namespace", namespace, "--selector", selector, "--grace-period=0", "--force")
+	w.Kubectl(t, "delete", "pods", "--namespace", namespace, "--selector", selector, "--grace-period=1")
 	cluster.Eventually(t, "the object store to be away", func(ctx context.Context) error {
 		pods, err := w.RunKubectl(ctx, "get", "pods", "--namespace", namespace, "--selector", selector, "--output=name")
 		if err == nil && pods != "" {

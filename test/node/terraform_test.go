@@ -3,11 +3,14 @@ package node_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openai/openai-go/v3"
 
 	"github.com/gorizond/koldun/terraform-provider/clitest"
 )
@@ -16,7 +19,8 @@ import (
 // and destroy leaves nothing.
 func TestTerraform(t *testing.T) {
 	w := koldun(t)
-	tofu := clitest.NewMirror(t)
+	tell("OpenTofu: the examples serve, a second plan is empty, and destroy leaves nothing.")
+	tofu := clitest.NewReleaseMirror(t, released(version, "files"))
 	t.Run("Quickstart", func(t *testing.T) { w.quickstart(t, tofu) })
 	t.Run("Platform", func(t *testing.T) { w.platform(t, tofu) })
 }
@@ -31,7 +35,7 @@ func (w *world) quickstart(t *testing.T, tofu *clitest.Mirror) {
 }
 
 // platform is what a platform team shares, in the account of its namespace on NATS. The chart
-// has installed Crossplane; kubectl applies package/install.yaml over the rest of the release.
+// has installed Crossplane; kubectl applies the release's install.yaml over the rest of it.
 func (w *world) platform(t *testing.T, tofu *clitest.Mirror) {
 	const ns, token = "ai", "a-token-of-the-search-team"
 	f := w.example(t, tofu, "platform",
@@ -45,8 +49,8 @@ func (w *world) platform(t *testing.T, tofu *clitest.Mirror) {
 		"NATS_OPERATOR_CA="+w.secret(t, "nats", "nats-client", "ca.crt"))
 	f.apply(t)
 	w.mustAnswer(t, ns, "api-gateway", ns+"/tiny", token)
-	var refused *refusal
-	if _, _, err := ask(t.Context(), w.serviceURL(t, ns, "api-gateway"), ns+"/tiny", "another-token"); !errors.As(err, &refused) || !strings.HasPrefix(refused.status, "401") {
+	var refused *openai.Error
+	if _, _, err := asks(w.serviceURL(t, ns, "api-gateway"), "another-token").Stream(t.Context(), ns+"/tiny", question); !errors.As(err, &refused) || refused.StatusCode != http.StatusUnauthorized {
 		t.Errorf("with another token: %v", err)
 	}
 	f.destroy()
@@ -56,10 +60,10 @@ func (w *world) platform(t *testing.T, tofu *clitest.Mirror) {
 	tell("nothing is left")
 }
 
-// installYAML returns package/install.yaml with the names of the cluster's packages.
+// installYAML returns the release's install.yaml with the names of the cluster's packages.
 func (w *world) installYAML(t *testing.T) string {
 	t.Helper()
-	file := filepath.Join(mustAbs(t, repository), "package", "install.yaml")
+	file := mustAbs(t, released(version, "files", "install.yaml"))
 	if w.node != nil {
 		return file
 	}

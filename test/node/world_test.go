@@ -17,7 +17,8 @@ type world struct {
 	registry string
 
 	install sync.Once
-	failed  error // why Koldun could not be installed
+	failed  error           // why Koldun could not be installed
+	before  map[string]bool // objects of the namespace default before Koldun
 }
 
 // began is when the tests began.

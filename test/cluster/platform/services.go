@@ -41,7 +41,7 @@ func (s Services) Manifests() ([]string, error) {
 				"allowedNamespaces": object{"names": []string{"*"}},
 				"nats":              object{"url": s.NATS.URL, "secretRef": ref},
 				"s3":                object{"endpoint": s.S3.Endpoint, "region": s.S3.Region, "secretRef": ref},
-				"hub":               object{"endpoint": s.Hub},
+				"hub":               object{"endpoint": s.Hub, "allowPrivateAddresses": true},
 			},
 		},
 	} {

@@ -19,7 +19,7 @@ const (
 	// slowSize in bytes, and slowRate in bytes per second of all connections, make its
 	// download take a quarter of a minute: time to disturb it.
 	slowSize = 48 << 20
-	slowRate = 3 << 20
+	slowRate = 2 << 20
 	// sentPath is where the bytes sent of the model are counted.
 	sentPath = "/sent/" + slowName
 )

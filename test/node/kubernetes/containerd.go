@@ -27,8 +27,15 @@ runtime_type = "io.containerd.runc.v2"
 [plugins."io.containerd.grpc.v1.cri".cni]
 bin_dir = "/usr/lib/cni"
 conf_dir = "%[1]s"
-[plugins."io.containerd.grpc.v1.cri".registry.mirrors."*"]
-endpoint = ["http://` + Registry + `"]
+[plugins."io.containerd.grpc.v1.cri".registry]
+config_path = "%[1]s/registries"
+`
+
+// registryConfig makes containerd pull the images of a registry, or of all, from that of this
+// package.
+const registryConfig = `server = "http://` + Registry + `"
+[host."http://` + Registry + `"]
+capabilities = ["pull", "resolve"]
 `
 
 // cniConfig is the network of pods: a bridge, so that pods of the node reach each other, and
@@ -48,13 +55,14 @@ func (n *Node) runContainerd(ctx context.Context) error {
 	dir := filepath.Join(n.Dir(), "containerd")
 	n.containerd = filepath.Join(dir, "containerd.sock")
 	config := filepath.Join(dir, "config.toml")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	for name, content := range map[string]string{
 		config:                                 fmt.Sprintf(containerdConfig, dir, n.containerd),
 		filepath.Join(dir, "10-pods.conflist"): fmt.Sprintf(cniConfig, filepath.Join(dir, "addresses")),
+		filepath.Join(dir, "registries", "_default", "hosts.toml"): registryConfig,
 	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			return err
 		}

@@ -29,11 +29,12 @@ func (n *Node) runKubelet() error {
 		"serializeImagePulls":      false,
 		"registerNode":             true,
 		// A full disk of the machine is not what is tested.
-		"evictionHard":              object{"memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
-		"syncFrequency":             "10s",
-		"volumeStatsAggPeriod":      "10s", // how soon a full emptyDir is noticed
-		"shutdownGracePeriod":       "0s",
-		"nodeStatusReportFrequency": "1m",
+		"evictionHard":                     object{"memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+		"evictionPressureTransitionPeriod": "10s",
+		"syncFrequency":                    "10s",
+		"volumeStatsAggPeriod":             "10s", // how soon a full emptyDir is noticed
+		"shutdownGracePeriod":              "0s",
+		"nodeStatusReportFrequency":        "1m",
 	})
 	if err != nil {
 		return err
