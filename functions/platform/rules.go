@@ -1,5 +1,5 @@
 // Package platform decides what claims may use only if the platform team lets them:
-// images, arguments of programs, and volumes of CSI drivers.
+// images, arguments of programs, volumes of CSI drivers, and tokens without limits.
 //
 // The platform team writes its Rules into an EnvironmentConfig, a kind of Crossplane's own
 // that no tenant may write. Without one, claims use nothing of this.
@@ -38,6 +38,8 @@ type Rule struct {
 	Images []string `json:"images,omitempty"`
 	// ExtraArgs allows further arguments of gateways and engines.
 	ExtraArgs bool `json:"extraArgs,omitempty"`
+	// TokensMayExceed allows gateways whose limits API tokens exceed.
+	TokensMayExceed bool `json:"tokensMayExceed,omitempty"`
 	// PodTemplates allows templates that are merged over pods.
 	PodTemplates bool `json:"podTemplates,omitempty"`
 	// CSIDrivers of static volumes.
@@ -83,7 +85,7 @@ func (r Rules) Refused(namespace string, own func(image string) bool, uses ...Us
 // line is the part of a Rule that allows the use.
 func (u Use) line() string {
 	switch u.Grant {
-	case "extraArgs", "podTemplates":
+	case "extraArgs", "tokensMayExceed", "podTemplates":
 		return u.Grant + ": true"
 	case "images":
 		return fmt.Sprintf("images: [%q]", engine.RepositoryOf(u.Value))
@@ -106,6 +108,8 @@ func (r Rule) allows(u Use) bool {
 		return slices.ContainsFunc(r.Images, func(entry string) bool { return covers(entry, u.Value) })
 	case "extraArgs":
 		return r.ExtraArgs
+	case "tokensMayExceed":
+		return r.TokensMayExceed
 	case "podTemplates":
 		return r.PodTemplates
 	case "csiDrivers":

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/platform"
 )
 
@@ -37,6 +38,7 @@ func TestRules(t *testing.T) {
 	uses := map[string]platform.Use{
 		"images: [a/b]":          platform.Image("spec.image", "a/b:1"),
 		"extraArgs: true":        platform.Args("spec.extraArgs", []string{"--x"}),
+		"tokensMayExceed: true":  platform.Gateway("spec", v1.GatewaySettings{Limits: &v1.Limits{TokensMayExceed: true}})[0],
 		"podTemplates: true":     {Field: "spec.template", What: "template", Value: "x", Grant: "podTemplates"},
 		"csiDrivers: [d]":        {Field: "spec.pv.csiDriver", What: "driver", Value: "d", Grant: "csiDrivers"},
 		"csiSecrets: [a/b]":      {Field: "spec.pv.csiSecretName", What: "Secret", Value: "a/b", Grant: "csiSecrets"},

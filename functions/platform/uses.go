@@ -38,7 +38,12 @@ func Runtime(path string, r v1.Runtime) []Use {
 
 // Gateway lists the uses of gateway and dispatcher.
 func Gateway(path string, g v1.GatewaySettings) []Use {
+	exceed := Use{Field: path + ".limits.tokensMayExceed", What: "value", Grant: "tokensMayExceed"}
+	if g.Limits != nil && g.Limits.TokensMayExceed {
+		exceed.Value = "true"
+	}
 	return []Use{
+		exceed,
 		Image(path+".image", g.Image),
 		Image(path+".dispatcherImage", g.DispatcherImage),
 		Args(path+".extraArgs", g.ExtraArgs),

@@ -56,7 +56,7 @@ type GatewaySettings struct {
 	// +optional
 	StrictParameters bool `json:"strictParameters,omitempty"`
 
-	// Limits of each API token. Limits in a token's Secret override them.
+	// Limits of each API token. Limits in a token's Secret can be lower.
 	// +optional
 	Limits *Limits `json:"limits,omitempty"`
 
@@ -130,7 +130,8 @@ type Limits struct {
 	// +kubebuilder:validation:Minimum=0
 	ConcurrentRequests int32 `json:"concurrentRequests,omitempty"`
 
-	// Whether the limits of an API token, which its Secret sets, may exceed these. Otherwise they can only be lower.
+	// Whether the limits of an API token, which its Secret sets, may exceed these. Otherwise they can only be lower. The platform team has to
+	// allow it.
 	// +optional
 	TokensMayExceed bool `json:"tokensMayExceed,omitempty"`
 }
