@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -55,6 +56,7 @@ type keyWatcher[T any] struct {
 	bucket, key string
 	handle      func(Event[T])
 	revision    uint64 // that handle knows; 0: none
+	data        []byte // of the revision, which a restored store gives again to another value
 	synced      bool
 }
 
@@ -71,11 +73,11 @@ func (w *keyWatcher[T]) read(ctx context.Context) error {
 		}
 	}
 	switch {
-	case err == nil && revision != w.revision:
-		w.revision = revision
+	case err == nil && (revision != w.revision || !bytes.Equal(data, w.data)):
+		w.revision, w.data = revision, data
 		w.handle(Event[T]{Kind: Changed, Key: w.key, Value: value, Revision: revision})
 	case err != nil && w.revision != 0:
-		w.revision = 0
+		w.revision, w.data = 0, nil
 		w.handle(Event[T]{Kind: Gone, Key: w.key})
 	}
 	if !w.synced {

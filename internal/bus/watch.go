@@ -36,7 +36,7 @@ type Event[T any] struct {
 // counts as deleted, so that no older value stays in force. Watch calls handle
 // from one goroutine, and waits while handle blocks.
 func Watch[T any](ctx context.Context, b *Bus, bucket, filter string, handle func(Event[T])) {
-	w := &watcher[T]{bus: b, bucket: bucket, filter: filter, handle: handle, known: map[string]uint64{}}
+	w := &watcher[T]{bus: b, bucket: bucket, filter: filter, handle: handle, known: map[string]version{}}
 	for attempt := 0; ctx.Err() == nil; {
 		again, err := w.run(ctx)
 		if again {
@@ -59,7 +59,18 @@ type watcher[T any] struct {
 	bucket string
 	filter string
 	handle func(Event[T])
-	known  map[string]uint64 // keys that handle knows, with revisions
+	known  map[string]version // keys that handle knows
+}
+
+// A version identifies a value of a key. A store that was restored gives its revisions again
+// to other values, which were created at another time.
+type version struct {
+	revision uint64
+	created  int64 // in nanoseconds
+}
+
+func versionOf(e jetstream.KeyValueEntry) version {
+	return version{e.Revision(), e.Created().UnixNano()}
 }
 
 // run watches until the connection was restored (true) or an error occurred.
@@ -132,7 +143,7 @@ func (w *watcher[T]) notify(entry jetstream.KeyValueEntry) {
 		w.gone(key, entry.Revision())
 		return
 	}
-	if rev, ok := w.known[key]; ok && rev == entry.Revision() {
+	if known, ok := w.known[key]; ok && known == versionOf(entry) {
 		return // reported before the connection was lost
 	}
 	value, err := decodeValue[T](entry.Value())
@@ -141,7 +152,7 @@ func (w *watcher[T]) notify(entry jetstream.KeyValueEntry) {
 		w.gone(key, entry.Revision())
 		return
 	}
-	w.known[key] = entry.Revision()
+	w.known[key] = versionOf(entry)
 	w.handle(Event[T]{Kind: Changed, Key: key, Value: value, Revision: entry.Revision()})
 }
 
