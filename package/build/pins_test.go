@@ -101,7 +101,7 @@ func TestActionsArePinned(t *testing.T) {
 // TestWhatIsPushedIsSigned checks that each workflow that pushes signs digests, never tags,
 // and attests where they come from.
 func TestWhatIsPushedIsSigned(t *testing.T) {
-	pushes := regexp.MustCompile(`publish/push\.sh|helm push |--push `)
+	pushes := regexp.MustCompile(`publish/push(-chart)?\.sh|--push `)
 	signs := regexp.MustCompile(`cosign sign --yes .*"([^"]+)"\n`)
 	found := 0
 	for _, path := range must(filepath.Glob("../../.github/workflows/*.yml"))(t) {

@@ -45,7 +45,19 @@ while read -r image; do
   crane validate --remote "$image"
 done <"$work/published"
 
+"$here/push-chart.sh" "$out" "$address" --plain-http >"$work/chart"
+"$here/push-chart.sh" "$out" "$address" --plain-http | diff "$work/chart" -
+
 # A version that is there with other content is never published again.
+mkdir -p "$work/other/files"
+version=$(basename "$out")
+ln -s "$work/other" "$work/$version"
+echo other >"$work/other/files/koldun-${version#v}.tgz"
+if "$here/push-chart.sh" "$work/$version" "$address" >"$work/again" 2>&1 || ! grep -q 'published with other content' "$work/again"; then
+  echo "a published chart was published again:" >&2
+  cat "$work/again" >&2
+  exit 1
+fi
 crane copy "$address/gorizond/koldun" "$address/gorizond/koldun-provider" --all-tags 2>"$work/log"
 if "$here/push.sh" "$out" "$address" >"$work/again" 2>&1 || ! grep -q 'published with another digest' "$work/again"; then
   echo "a published version was published again:" >&2
