@@ -29,7 +29,7 @@ type rule struct {
 }
 
 var (
-	vocabulary = []string{"internal/openai", "internal/modelref", "internal/fault", "internal/topology", "internal/engine", "internal/names", "internal/progress", "internal/bytesize", "internal/backoff", "internal/egress", "internal/jinja", "internal/constrain", "internal/toolcall"}
+	vocabulary = []string{"internal/openai", "internal/modelref", "internal/fault", "internal/topology", "internal/engine", "internal/names", "internal/progress", "internal/bytesize", "internal/backoff", "internal/egress", "internal/linklocal", "internal/jinja", "internal/constrain", "internal/toolcall"}
 	adapters   = []string{"internal/hub", "internal/objectstore", "internal/bus", "internal/natsauth", "internal/queue", "internal/engineapi", "internal/manifest", "internal/formats", "internal/embedded", "internal/httpserver", "internal/telemetry", "internal/rawconn"}
 	// The registry is the typed view of the bus that the rest of the work level shares.
 	registry = []string{"internal/registry"}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/backoff"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/linklocal"
 	"github.com/gorizond/koldun/internal/rawconn"
 )
 
@@ -203,7 +204,7 @@ type dialer struct{}
 
 // Dial connects, and blocks for at most hostTimeout.
 func (dialer) Dial(network, address string) (net.Conn, error) {
-	d := net.Dialer{Timeout: hostTimeout}
+	d := net.Dialer{Timeout: hostTimeout, Control: linklocal.Refuse}
 	c, err := d.Dial(network, address)
 	if err != nil {
 		return nil, err

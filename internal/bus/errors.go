@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/linklocal"
 )
 
 // CodeStoreFailed is JetStream's error code for a message over a limit of the
@@ -29,7 +30,10 @@ func Kinded(err error) error {
 		return nil
 	}
 	var api *jetstream.APIError
+	var local linklocal.Error
 	switch {
+	case errors.As(err, &local):
+		return fault.As(fault.Invalid, local)
 	case errors.Is(err, context.Canceled):
 		return fault.As(fault.Interrupted, err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired),

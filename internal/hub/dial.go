@@ -9,15 +9,14 @@ import (
 	"net/url"
 	"syscall"
 	"time"
+
+	"github.com/gorizond/koldun/internal/linklocal"
 )
 
-// An addressError says that a host has an address that is not for hubs.
+// An addressError says that a host has no public address.
 type addressError struct{ addr netip.Addr }
 
 func (e addressError) Error() string {
-	if neverHub(e.addr) {
-		return fmt.Sprintf("its address %s is a link-local one, a group's or none, which no hub may have: clouds serve credentials there", e.addr)
-	}
 	return fmt.Sprintf("its address %s is not a public one, which hubs and what they redirect to must have: to allow it, a platform engineer names the hub in spec.hub.endpoint of a ClusterProviderConfig, or sets its spec.hub.allowPrivateAddresses", e.addr)
 }
 
@@ -58,21 +57,16 @@ func (d dialer) DialContext(ctx context.Context, network, to string) (net.Conn, 
 // check refuses an address that no hub may have. A trusted one needs no public address: a
 // name may have another address tomorrow, so it is refused link-local ones, too.
 func (d dialer) check(address string, trusted bool) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("cannot read address %q: %w", address, err)
-	}
-	ip := at.Addr().WithZone("").Unmap()
-	if neverHub(ip) || d.publicOnly && !trusted && !public(ip) {
+	ip, err := linklocal.Of(address)
+	switch {
+	case err != nil:
+		return err
+	case linklocal.Is(ip):
+		return linklocal.Error{Addr: ip}
+	case d.publicOnly && !trusted && !public(ip):
 		return addressError{ip}
 	}
 	return nil
-}
-
-// neverHub reports whether nothing but the machine itself, its cloud's metadata or a
-// group answers at an address.
-func neverHub(ip netip.Addr) bool {
-	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified()
 }
 
 // public reports whether an address is one of the internet, also where it is that of an
@@ -87,7 +81,7 @@ func public(ip netip.Addr) bool {
 		}
 	}
 	if v4, ok := embedded(ip); ok {
-		return public(v4) && !neverHub(v4)
+		return public(v4) && !linklocal.Is(v4)
 	}
 	return true
 }

@@ -82,7 +82,7 @@ func TestTrustedHubsAreNotMetadata(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = c.Resolve(t.Context(), "org/repo", "main"); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "which no hub may have") {
+		if _, err = c.Resolve(t.Context(), "org/repo", "main"); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "which no server may have") {
 			t.Errorf("%s: %v", endpoint, err)
 		}
 	}

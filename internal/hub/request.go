@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/backoff"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/linklocal"
 )
 
 // errPatience ends the attempts: the host asks for a longer pause than allowed.
@@ -147,6 +148,10 @@ func netError(ctx context.Context, to *url.URL, err error) error {
 	var address addressError
 	if errors.As(err, &address) {
 		return fault.Errorf(fault.Invalid, "cannot use %s: %w", to.Host, address)
+	}
+	var local linklocal.Error
+	if errors.As(err, &local) {
+		return fault.Errorf(fault.Invalid, "cannot use %s: %w", to.Host, local)
 	}
 	return fault.Errorf(kind, "cannot reach %s: %w", to.Host, err)
 }

@@ -16,6 +16,7 @@ func claimAttacks() map[string]claimAttack {
 		"DispatcherImage":      {kind: "Ingress", spec: "{backend: {dispatcherImage: 'evil.example/dispatcher:1'}}", says: "spec.backend.dispatcherImage: "},
 		"EngineImage":          {kind: "Dllama", spec: "{modelRef: {name: tiny}, rootImage: 'evil.example/engine:1'}", says: "spec.rootImage: "},
 		"EngineArguments":      {kind: "Dllama", spec: "{modelRef: {name: tiny}, engine: {extraArgs: ['--model=/etc/passwd']}}", says: "spec.engine.extraArgs: "},
+		"TokensExceed":         {kind: "Ingress", spec: "{backend: {limits: {tokensMayExceed: true}}}", says: "spec.backend.limits.tokensMayExceed: "},
 		"JobReadsOtherHub":     {kind: "Model", spec: "{sourceUrl: 'hf://org/model', env: [{name: HF_ENDPOINT, value: 'https://evil.example'}]}", says: "have no effect: spec.env[HF_ENDPOINT]"},
 		"JobTrustsAnyServer":   {kind: "ModelDownload", spec: "{storagePVC: files, models: [{name: org/model}], env: [{name: SSL_CERT_FILE, value: /models/ca.pem}]}", says: "have no effect: spec.env[SSL_CERT_FILE]"},
 		"GatewayOnOtherNATS":   {kind: "Ingress", spec: "{backend: {backendEnv: [{name: NATS_URL, value: 'nats://evil.example'}]}}", says: "have no effect: spec.backend.backendEnv[NATS_URL]"},

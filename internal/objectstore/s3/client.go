@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/linklocal"
 )
 
 // Timeouts of requests to an S3 service. Gateways assemble or checksum a part
@@ -111,7 +112,7 @@ func patient(o *s3.Options) {
 }
 
 func newTransport(cfg Config) (*http.Transport, error) {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: linklocal.Refuse}
 	t := &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {

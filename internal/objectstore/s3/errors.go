@@ -16,6 +16,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/linklocal"
 )
 
 // codeKinds are the S3 error codes whose HTTP status alone would mislead
@@ -82,6 +83,10 @@ func Fault(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) { // the SDK's text around it counts attempts
 		if u, parseErr := url.Parse(request.URL); parseErr == nil {
+			var local linklocal.Error
+			if errors.As(err, &local) {
+				return fault.Errorf(fault.Invalid, "cannot use the S3 service at %s: %w", u.Host, local)
+			}
 			return fault.Errorf(fault.Transient, "cannot reach the S3 service at %s: %w", u.Host, request.Err)
 		}
 	}
