@@ -122,6 +122,8 @@ func (s *stage) platform(t *testing.T) {
 	const url = "http://api-gateway.ai.svc.cluster.local:8082/v1"
 	s.answers(t, url, "a-token-of-the-search-team", "ai/tiny")
 	s.refuses(t, url, "another-token-of-the-search-team", "ai/tiny")
+	// The request has started a pool. Until it is ready, an apply would wait for it, which a plan shows.
+	cluster.Eventually(t, "the Session to be ready", s.ready("ai", "tiny"))
 	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
 		t.Errorf("the plan after apply is not empty:\n%s", r.Out)
 	}
@@ -267,5 +269,24 @@ func (s *stage) nothing(t *testing.T, namespace string) {
 	}
 	if files, err := store.List(t.Context(), ""); err != nil || len(files) == 0 {
 		t.Errorf("got %d files of the model, %v", len(files), err)
+	}
+}
+
+// ready returns a check that fails unless a Session is ready.
+func (s *stage) ready(namespace, name string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		session := &unstructured.Unstructured{}
+		session.SetGroupVersionKind(schema.GroupVersionKind{Group: "koldun.gorizond.io", Version: "v1", Kind: "Session"})
+		if err := s.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, session); err != nil {
+			return err
+		}
+		conditions, _, _ := unstructured.NestedSlice(session.Object, "status", "conditions")
+		if !slices.ContainsFunc(conditions, func(c any) bool {
+			m, _ := c.(map[string]any)
+			return m["type"] == "Ready" && m["status"] == "True"
+		}) {
+			return fmt.Errorf("its conditions are %v", conditions)
+		}
+		return nil
 	}
 }
