@@ -8,30 +8,32 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// noKeys tests that no key of a session stays in the buckets for ever: demand, runners
+// noKeys tests that no key of a session stays in a namespace's buckets for ever: demand, runners
 // and leaders are gone, and the record of its pool expires. All sessions have ended. A
 // dispatcher that leads one releases its lease after a minute, and the standby a minute
 // later.
-func (o *services) noKeys(t *testing.T) {
+func (o *services) noKeys(t *testing.T, namespace string) {
 	t.Helper()
+	b := o.nats.Of(namespace)
 	for _, bucket := range []string{names.DemandBucket, names.RunnersBucket, names.LeasesBucket} {
 		cluster.Eventually(t, "no key to be left in "+bucket, func(ctx context.Context) error {
-			left, err := o.keys(ctx, bucket)
+			left, err := keys(ctx, b, bucket)
 			if err == nil && len(left) > 0 {
 				err = fmt.Errorf("keys remain: %q", left)
 			}
 			return err
 		})
 	}
-	pools, err := o.keys(t.Context(), names.PoolsBucket)
+	pools, err := keys(t.Context(), b, names.PoolsBucket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := o.bus.JetStream().Stream(t.Context(), "KV_"+names.PoolsBucket)
+	stream, err := b.JetStream().Stream(t.Context(), "KV_"+names.PoolsBucket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +52,8 @@ func (o *services) noKeys(t *testing.T) {
 	t.Logf("no demand, runner or leader remains; pool records that will expire: %d", len(pools))
 }
 
-func (o *services) keys(ctx context.Context, bucket string) ([]string, error) {
-	kv, err := o.bus.JetStream().KeyValue(ctx, bucket)
+func keys(ctx context.Context, b *bus.Bus, bucket string) ([]string, error) {
+	kv, err := b.JetStream().KeyValue(ctx, bucket)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/distributedllama"
@@ -54,9 +55,10 @@ func (p *suite) ring(t *testing.T) {
 		t.Skip("run it with: make engine cluster-binaries && " + bins + "=$PWD/bin/distributed-llama go test -run TestServing/Namespaced/Ring ./test/e2e")
 	}
 	s := &serving{suite: p, ns: p.Namespace(t)}
+	login := natstest.Start(t) // the first Koldun has one for all namespaces
 	ingress := edited(t, firstIngress, map[string]string{
 		"  namespace: default\n": "",
-		firstNATS:                strings.Replace(p.services.nats.URL(), "://", "://"+natstest.User+":"+natstest.Password+"@", 1),
+		firstNATS:                strings.Replace(login.URL(), "://", "://"+natstest.User+":"+natstest.Password+"@", 1),
 	})
 	store := p.services.s3.Config()
 	model := edited(t, firstModel, map[string]string{
@@ -83,7 +85,7 @@ func (p *suite) ring(t *testing.T) {
 		s.url = "http://" + service + "." + s.ns + ".svc:8082/v1"
 		return nil
 	})
-	s.admit(t)
+	s.admit(t, login.Connect(t))
 	s.answers(t, "the first answer")
 	for _, component := range []string{"worker", "root"} {
 		pods := s.containers(t, component, map[string]string{"worker": "worker", "root": "engine"}[component])
@@ -116,11 +118,11 @@ func edited(t *testing.T, file string, changes map[string]string) string {
 }
 
 // admit registers the token of the clients, as operators of the first Koldun do.
-func (s *serving) admit(t *testing.T) {
+func (s *serving) admit(t *testing.T, b *bus.Bus) {
 	t.Helper()
 	digest := sha256.Sum256([]byte(ringToken))
 	token := registry.Token{SHA256: hex.EncodeToString(digest[:]), Namespace: s.ns}
-	if _, err := registry.Tokens(s.services.bus).Put(t.Context(), token.Key(), token); err != nil {
+	if _, err := registry.Tokens(b).Put(t.Context(), token.Key(), token); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
@@ -15,18 +14,19 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// services are the servers outside the clusters: NATS, an object store and a hub. They
-// run until the test ends.
+// services are the servers outside the clusters: NATS in operator mode, an object store and
+// a hub. They run until the test ends.
 type services struct {
-	nats *natstest.Server
+	nats *natstest.OperatorServer
 	s3   *s3test.Gateway
 	hub  string
-	bus  *bus.Bus // connection of the test
 }
 
 func newServices(t *testing.T) *services {
 	t.Helper()
-	o := &services{nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), "")}
+	operator := natstest.NewOperator(t)
+	operator.AccountsSign = true // the test looks into accounts
+	o := &services{nats: natstest.StartOperatorAs(t, operator.Authority(operator.SigningKey())), s3: s3test.Start(t, t.TempDir(), "")}
 	hub, err := hubserver.New(hubserver.Config{Dir: repository + "/examples/models"})
 	if err != nil {
 		t.Fatal(err)
@@ -37,16 +37,7 @@ func newServices(t *testing.T) *services {
 		_ = hub.Close()
 	})
 	o.hub = server.URL
-	if o.bus, err = bus.Connect(t.Context(), o.config()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(o.bus.Close)
 	return o
-}
-
-// config returns the configuration of a connection to NATS.
-func (o *services) config() bus.Config {
-	return bus.Config{URL: o.nats.URL(), User: natstest.User, Password: natstest.Password, Name: "test", Logger: slog.New(slog.DiscardHandler)}
 }
 
 // providers is the number of provider processes, one of which leads.
@@ -78,7 +69,7 @@ func (p *suite) run(t *testing.T, changes ...func(*node.Options)) {
 		change(&o)
 	}
 	p.node = node.Start(t, p.Config(), o)
-	manifests, err := platform.Services{NATS: p.services.config(), S3: p.services.s3.Config(), Hub: p.services.hub}.Manifests()
+	manifests, err := platform.Services{NATS: bus.Config{URL: p.services.nats.URL()}, Operator: p.services.nats.OperatorSecret(), S3: p.services.s3.Config(), Hub: p.services.hub}.Manifests()
 	if err != nil {
 		t.Fatal(err)
 	}

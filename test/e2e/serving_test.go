@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/test/cluster"
 )
@@ -53,6 +54,7 @@ spec:
 type serving struct {
 	*suite
 	ns, url  string
+	bus      *bus.Bus // with all rights of the namespace's account
 	began    time.Time
 	timeline *timeline
 }
@@ -70,7 +72,8 @@ func TestServing(t *testing.T) {
 			cold, busy := p.serve(t), p.serve(t)
 			t.Run("ColdStarts", cold.coldStarts)
 			t.Run("Burst", busy.burst)
-			p.services.noKeys(t)
+			p.services.noKeys(t, cold.ns)
+			p.services.noKeys(t, busy.ns)
 			if p.prefix == "" { // the flavours compose the same pods
 				t.Run("Download", p.download)
 				t.Run("Ring", p.ring) // its demand lasts longer than the test
@@ -100,7 +103,8 @@ func (p *suite) serve(t *testing.T) *serving {
 		}
 		return nil
 	})
-	s.timeline = newTimeline(t, p, s.ns)
+	s.bus = p.services.nats.Of(s.ns)
+	s.timeline = newTimeline(t, s)
 	cluster.Eventually(t, "no pool without a request", s.pool(0))
 	return s
 }
@@ -211,7 +215,7 @@ func (s *serving) nothingLost(t *testing.T) {
 	ids := s.timeline.requests()
 	cluster.Eventually(t, "each request to have ended once", func(ctx context.Context) error {
 		ends := map[string]int{}
-		if err := queue.New(s.services.bus).Outcomes(ctx, "*", s.began, func(o queue.Outcome) bool {
+		if err := queue.New(s.bus).Outcomes(ctx, "*", s.began, func(o queue.Outcome) bool {
 			ends[o.Request]++
 			return true
 		}); err != nil {
@@ -222,7 +226,7 @@ func (s *serving) nothingLost(t *testing.T) {
 				return fmt.Errorf("request %q of %d has ended %d times", id, len(ids), ends[id])
 			}
 		}
-		return queue.New(s.services.bus).OpenRequests(ctx, "*", func(o queue.OpenRequest) bool {
+		return queue.New(s.bus).OpenRequests(ctx, "*", func(o queue.OpenRequest) bool {
 			t.Logf("request %q is still queued", o.ID)
 			return true
 		})

@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -49,16 +48,16 @@ type timeline struct {
 	phases  *phases  // of the members of pools
 }
 
-// newTimeline watches a namespace until the test ends.
-func newTimeline(t *testing.T, p *suite, namespace string) *timeline {
+// newTimeline watches the namespace until the test ends.
+func newTimeline(t *testing.T, s *serving) *timeline {
 	t.Helper()
 	h := &timeline{reached: map[string]time.Duration{}, seen: map[string]bool{}, phases: newPhases()}
-	h.follow(t, p.services)
-	client, err := dynamic.NewForConfig(p.Config())
+	h.follow(t, s.bus.Conn())
+	client, err := dynamic.NewForConfig(s.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, namespace, nil)
+	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, s.ns, nil)
 	for _, gvr := range slices.Concat(
 		kinds("koldun.m.gorizond.io", "v1alpha1", "demands", "pools"), kinds("koldun.gorizond.io", "v1", "sessions", "dllamas"),
 		kinds("apps", "v1", "statefulsets"), kinds("", "v1", "pods"),
@@ -76,13 +75,8 @@ func newTimeline(t *testing.T, p *suite, namespace string) *timeline {
 }
 
 // follow records published requests and demand.
-func (h *timeline) follow(t *testing.T, o *services) {
+func (h *timeline) follow(t *testing.T, conn *nats.Conn) {
 	t.Helper()
-	conn, err := nats.Connect(o.nats.URL(), nats.UserInfo(natstest.User, natstest.Password))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
 	for subject, step := range map[string]string{names.RequestSubjects: stepPublished, "$KV." + names.DemandBucket + ".>": stepKey} {
 		if _, err := conn.Subscribe(subject, func(m *nats.Msg) {
 			if id := m.Header.Get(nats.MsgIdHdr); step == stepPublished {

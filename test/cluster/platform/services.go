@@ -2,6 +2,7 @@ package platform
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/bus"
@@ -13,20 +14,26 @@ import (
 // runs outside its clusters. They are reachable from this machine.
 type Services struct {
 	NATS bus.Config
-	S3   s3.Config
-	Hub  string // URL of the hub in place of huggingface.co
+	// Operator is the content of the Secret with the keys of servers in operator mode, on which
+	// each namespace has an account. Otherwise the login of NATS is for all namespaces.
+	Operator map[string][]byte
+	S3       s3.Config
+	Hub      string // URL of the hub in place of huggingface.co
 }
 
-// credentials is the name of the Secret with all credentials, in namespace.
-const credentials, namespace = "services", "koldun-system"
+// credentials and operator are the names of the Secrets, in namespace.
+const credentials, operator, namespace = "services", "nats-operator", "koldun-system"
 
 // Manifests returns the manifests that a platform team applies once: the default
-// ClusterProviderConfig with its credentials.
+// ClusterProviderConfig with its Secrets.
 func (s Services) Manifests() ([]string, error) {
 	type object = map[string]any
 	ref := object{"name": credentials, "namespace": namespace}
-	var out []string
-	for _, m := range []object{
+	nats := object{"url": s.NATS.URL, "secretRef": ref}
+	if s.Operator != nil {
+		nats = object{"url": s.NATS.URL, "operator": object{"secretRef": object{"name": operator, "namespace": namespace}}}
+	}
+	manifests := []object{
 		{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": namespace}},
 		{
 			"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": credentials, "namespace": namespace},
@@ -39,12 +46,17 @@ func (s Services) Manifests() ([]string, error) {
 			"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.KindClusterProviderConfig, "metadata": object{"name": "default"},
 			"spec": object{
 				"allowedNamespaces": object{"names": []string{"*"}},
-				"nats":              object{"url": s.NATS.URL, "secretRef": ref},
+				"nats":              nats,
 				"s3":                object{"endpoint": s.S3.Endpoint, "region": s.S3.Region, "secretRef": ref},
 				"hub":               object{"endpoint": s.Hub, "allowPrivateAddresses": true},
 			},
 		},
-	} {
+	}
+	if s.Operator != nil {
+		manifests = slices.Insert(manifests, 1, object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": operator, "namespace": namespace}, "data": s.Operator})
+	}
+	var out []string
+	for _, m := range manifests {
 		raw, err := json.Marshal(m)
 		if err != nil {
 			return nil, err

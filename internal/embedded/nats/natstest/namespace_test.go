@@ -1,0 +1,27 @@
+package natstest_test
+
+import (
+	"testing"
+
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/natsauth"
+)
+
+// TestOfANamespace checks that the connection to an account which a provider has made may do
+// everything in it.
+func TestOfANamespace(t *testing.T) {
+	operator := natstest.NewOperator(t)
+	operator.AccountsSign = true
+	s := natstest.StartOperatorAs(t, operator.Authority(operator.SigningKey()))
+	if err := s.Accounts().Ensure(t.Context(), "team", natsauth.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	b := s.Of("team")
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Put(t.Context(), names.TokensBucket, "key", "value"); err != nil {
+		t.Error(err)
+	}
+}
