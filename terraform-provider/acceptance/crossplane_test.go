@@ -39,7 +39,7 @@ import (
 type stage struct {
 	*platform.Platform
 	tofu *clitest.Mirror
-	bus  *bus.Bus
+	nats *natstest.OperatorServer
 	s3   s3store.Config
 	env  []string // of commands
 }
@@ -49,7 +49,9 @@ type stage struct {
 func TestOnCrossplane(t *testing.T) {
 	tofu := mirror(t)
 	c := cluster.Start(t, cluster.Options{})
-	n, g := natstest.Start(t), s3test.Start(t, t.TempDir(), "")
+	operator := natstest.NewOperator(t)
+	operator.AccountsSign = true // the test looks into accounts
+	n, g := natstest.StartOperatorAs(t, operator.Authority(operator.SigningKey())), s3test.Start(t, t.TempDir(), "")
 	models, err := hubserver.New(hubserver.Config{Dir: "../../examples/models"})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +59,7 @@ func TestOnCrossplane(t *testing.T) {
 	hub := httptest.NewServer(models)
 	t.Cleanup(hub.Close)
 	p, err := platform.Start(t.Context(), c, "../..", t.TempDir(), platform.Services{
-		NATS: bus.Config{URL: n.URL(), User: natstest.User, Password: natstest.Password}, S3: g.Config(), Hub: hub.URL,
+		NATS: bus.Config{URL: n.URL()}, Operator: n.OperatorSecret(), S3: g.Config(), Hub: hub.URL,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -68,10 +70,8 @@ func TestOnCrossplane(t *testing.T) {
 			t.Log(p.Node.Logs())
 		}
 	})
-	env := []string{
-		"NATS_URL=" + n.URL(), "NATS_USER=" + natstest.User, "NATS_PASSWORD=" + natstest.Password, "KUBECONFIG=" + c.Kubeconfig(),
-	}
-	s := &stage{p, tofu, connect(t, env), g.Config(), env}
+	env := append(operatorOf(n), "KUBECONFIG="+c.Kubeconfig())
+	s := &stage{p, tofu, n, g.Config(), env}
 	t.Run("Platform", s.platform)
 	if err := p.Install(t.Context()); err != nil {
 		t.Fatal(err)
@@ -238,6 +238,8 @@ func (s *stage) nothing(t *testing.T, namespace string) {
 	for _, kind := range []string{"Bucket", "Queue", "HubRevision", "ModelArtifact", "ModelRecord", "TokenSet", "Demand", "Pool"} {
 		kinds = append(kinds, schema.GroupVersionKind{Group: "koldun.m.gorizond.io", Version: "v1alpha1", Kind: kind})
 	}
+	b := s.nats.Of(namespace)
+	defer b.Close()
 	cluster.Eventually(t, "nothing to be left in "+namespace, func(ctx context.Context) error {
 		for _, kind := range kinds {
 			list := &unstructured.UnstructuredList{}
@@ -249,15 +251,15 @@ func (s *stage) nothing(t *testing.T, namespace string) {
 				return fmt.Errorf("got %d objects of kind %s, among them %q", len(list.Items), kind.Kind, list.Items[0].GetName())
 			}
 		}
-		models, err := registry.Models(s.bus).List(ctx, ">")
+		models, err := registry.Models(b).List(ctx, ">")
 		if err != nil || len(models) > 0 {
 			return fmt.Errorf("got models %v: %w", models, err)
 		}
-		tokens, err := registry.Tokens(s.bus).List(ctx, ">")
+		tokens, err := registry.Tokens(b).List(ctx, ">")
 		if err != nil || len(tokens) > 0 {
 			return fmt.Errorf("got tokens %v: %w", tokens, err)
 		}
-		queue, err := s.bus.JetStream().Stream(ctx, names.RequestStream)
+		queue, err := b.JetStream().Stream(ctx, names.RequestStream)
 		if err == nil && queue.CachedInfo().State.Msgs > 0 {
 			err = fmt.Errorf("got %d requests", queue.CachedInfo().State.Msgs)
 		}

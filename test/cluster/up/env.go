@@ -22,7 +22,8 @@ func writeEnv(path, root string, p *platform.Platform, o platform.Services) erro
 	for _, v := range [][2]string{
 		{"KUBECONFIG", p.Kubeconfig()},
 		{"TF_CLI_CONFIG_FILE", settings},
-		{names.EnvNATSURL, o.NATS.URL}, {names.EnvNATSUser, o.NATS.User}, {names.EnvNATSPassword, o.NATS.Password},
+		{"NATS_OPERATOR_URL", o.NATS.URL}, {"NATS_OPERATOR_SIGNING_KEY", string(o.Operator[platform.SigningKey])},
+		{"NATS_OPERATOR_SYSTEM_CREDS", string(o.Operator[platform.SystemCreds])}, {"NATS_OPERATOR_ACCOUNTS_KEY", string(o.Operator[platform.AccountsKey])},
 		{names.EnvS3Endpoint, o.S3.Endpoint}, {names.EnvS3Region, o.S3.Region},
 		{names.EnvS3AccessKey, o.S3.AccessKey}, {names.EnvS3SecretKey, o.S3.SecretKey},
 	} {

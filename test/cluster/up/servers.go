@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3"
 	"github.com/gorizond/koldun/internal/httpserver"
 	"github.com/gorizond/koldun/internal/hub/hubserver"
+	"github.com/gorizond/koldun/internal/natsauth"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
@@ -43,12 +44,10 @@ func serve(ctx context.Context, dir, models string) (*servers, error) {
 	if err != nil {
 		return nil, err
 	}
-	user, password := "koldun", rand.Text()
-	n, err := nats.Start(ctx, nats.Config{Dir: filepath.Join(dir, "nats"), User: user, Password: password})
+	url, keys, err := s.nats(ctx, filepath.Join(dir, "nats"))
 	if err != nil {
 		return nil, err
 	}
-	s.closers = append(s.closers, n.Close)
 	access, secret := rand.Text(), rand.Text()
 	store, err := s3.Start(ctx, s3.Config{Dir: filepath.Join(dir, "s3"), AccessKey: access, SecretKey: secret})
 	if err != nil {
@@ -56,12 +55,33 @@ func serve(ctx context.Context, dir, models string) (*servers, error) {
 	}
 	s.closers = append(s.closers, func() { _ = store.Close() })
 	s.services = platform.Services{
-		NATS: bus.Config{URL: n.ClientURL(), User: user, Password: password},
-		S3:   s3store.Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret},
-		Hub:  hub,
+		NATS: bus.Config{URL: url}, Operator: keys,
+		S3:  s3store.Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret},
+		Hub: hub,
 	}
 	ok = true
 	return s, nil
+}
+
+// nats starts a server in operator mode, on which each namespace has an account. It returns
+// its URL, and the keys of its operator.
+func (s *servers) nats(ctx context.Context, dir string) (string, map[string][]byte, error) {
+	authority, err := natsauth.NewAuthority("control-plane")
+	if err != nil {
+		return "", nil, err
+	}
+	manager, err := authority.Manager()
+	if err != nil {
+		return "", nil, err
+	}
+	n, err := nats.Start(ctx, nats.Config{Dir: dir, Authority: &authority})
+	if err != nil {
+		return "", nil, err
+	}
+	s.closers = append(s.closers, n.Close)
+	return n.ClientURL(), map[string][]byte{
+		platform.SigningKey: []byte(authority.Signing), platform.SystemCreds: []byte(manager.Credentials), platform.AccountsKey: []byte(rand.Text() + rand.Text()),
+	}, nil
 }
 
 // hub serves a folder of models, and returns its URL.
