@@ -38,6 +38,11 @@ func TestIngress(t *testing.T) {
 	if err := w.Apply(t.Context(), strings.ReplaceAll(string(raw), "REGISTRY", w.registry), secret); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			w.tellLogs(t)
+		}
+	})
 	w.podsReady(t, "ingress", "app=skipper", 1)
 	tell("The ingress controller Skipper runs; kubectl apply -f %s", claim)
 	w.Kubectl(t, "apply", "-f", claim)
@@ -55,6 +60,18 @@ func TestIngress(t *testing.T) {
 	tell("%s answers OpenAI's client through it, first token after %s", url, streams(t, outside, model).Round(time.Millisecond))
 	w.Kubectl(t, "delete", "secret/llm-tls")
 	w.deleted(t, claim)
+}
+
+// tellLogs tells which side of the controller ended an answer.
+func (w *world) tellLogs(t *testing.T) {
+	for _, args := range [][]string{
+		{"get", "pods", "--all-namespaces", "--output=wide"},
+		{"logs", "--namespace=ingress", "--selector=app=skipper", "--tail=20"},
+		{"logs", "--namespace=default", "--selector=koldun.gorizond.io/component in (gateway, dispatcher, root)", "--all-containers", "--prefix", "--tail=20"},
+	} {
+		out, err := w.RunKubectl(context.WithoutCancel(t.Context()), args...)
+		tell("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
 }
 
 // clientOf returns a client that connects to one address, whatever the host, and trusts one
