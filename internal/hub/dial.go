@@ -57,16 +57,11 @@ func (d dialer) DialContext(ctx context.Context, network, to string) (net.Conn, 
 // check refuses an address that no hub may have. A trusted one needs no public address: a
 // name may have another address tomorrow, so it is refused link-local ones, too.
 func (d dialer) check(address string, trusted bool) error {
-	ip, err := linklocal.Of(address)
-	switch {
-	case err != nil:
-		return err
-	case linklocal.Is(ip):
-		return linklocal.Error{Addr: ip}
-	case d.publicOnly && !trusted && !public(ip):
-		return addressError{ip}
+	ip, err := linklocal.Check(address)
+	if err == nil && d.publicOnly && !trusted && !public(ip) {
+		err = addressError{ip}
 	}
-	return nil
+	return err
 }
 
 // public reports whether an address is one of the internet, also where it is that of an

@@ -21,21 +21,22 @@ func Is(ip netip.Addr) bool {
 	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified()
 }
 
-// Of reads the address, without its zone, of IP:PORT.
-func Of(address string) (netip.Addr, error) {
+// Check returns the address, without its zone, of IP:PORT. Errors: Error.
+func Check(address string) (netip.Addr, error) {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return netip.Addr{}, fmt.Errorf("cannot read address %q: %w", address, err)
 	}
-	return at.Addr().WithZone("").Unmap(), nil
+	ip := at.Addr().WithZone("").Unmap()
+	if Is(ip) {
+		return ip, Error{ip}
+	}
+	return ip, nil
 }
 
 // Refuse is the Control of a net.Dialer, which calls it with the address that it is about to
 // connect to: a name may have another one each time. Errors: Error.
 func Refuse(_, address string, _ syscall.RawConn) error {
-	ip, err := Of(address)
-	if err == nil && Is(ip) {
-		err = Error{ip}
-	}
+	_, err := Check(address)
 	return err
 }

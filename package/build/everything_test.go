@@ -49,7 +49,7 @@ func objects(t *testing.T, manifest string) []object {
 	return out
 }
 
-// everything compares koldun-crds.yaml and koldun.yaml with the chart. Whoever applies them
+// everything compares koldun-crds.yaml and koldun.yaml with the chart. A user who applies them
 // in this order needs nothing else: each object comes after its namespace and its CRD.
 func (p published) everything(t *testing.T) {
 	crds, rest := objects(t, string(p.read(t, "koldun-crds.yaml"))), objects(t, string(p.read(t, "koldun.yaml")))

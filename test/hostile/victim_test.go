@@ -231,8 +231,8 @@ func (v *target) serve() {
 		v.t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	// Nothing of the runner listens, and all that it is told of is a proxy before NATS. That
-	// it needs no more is in test/serving (TestRunnerBehindAFirewall).
+	// The runner listens on no port and connects to NATS through a proxy. TestRunnerBehindAFirewall
+	// in test/serving checks that it needs no other connection.
 	behind := v.login("runner")
 	behind.URL = "nats://" + proxytest.Start(v.t, strings.TrimPrefix(v.nats.URL(), "nats://")).Address()
 	dispatcher, runner := v.connect(v.login("dispatcher")), v.connect(behind)

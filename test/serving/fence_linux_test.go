@@ -25,7 +25,7 @@ import (
 )
 
 // fenced makes a process start in a network namespace of its own, which has nothing but a
-// loopback interface. Whoever is not root gets the right to by a user namespace.
+// loopback interface. Without root, a user namespace gives the right to do so.
 func fenced(a *syscall.SysProcAttr) {
 	a.Cloneflags |= syscall.CLONE_NEWNET
 	if os.Geteuid() != 0 {
