@@ -59,10 +59,10 @@ func (c credentials) nats(cfg *bus.Config) {
 // operator returns the keys of an operator, who asks the servers.
 func (c credentials) operator(servers bus.Config) (operatorAccess, error) {
 	out := operatorAccess{
-		system: servers, signing: natsauth.Seed(c.first("operator.nk", "operator.seed")),
-		keyring: natsauth.Keyring(c.first("accounts.key")),
+		system: servers, signing: natsauth.Seed(c.first(natsauth.SecretSigning, "operator.seed")),
+		keyring: natsauth.Keyring(c.first(natsauth.SecretAccounts)),
 	}
-	out.system.System, out.system.Creds = true, c.first("system.creds")
+	out.system.System, out.system.Creds = true, c.first(natsauth.SecretSystem)
 	life, ok := natsauth.LifeOf(out.system.Creds)
 	switch {
 	case out.signing == "":

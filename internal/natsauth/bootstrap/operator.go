@@ -43,12 +43,12 @@ func (m *maker) operator(ctx context.Context) error {
 	if err != nil {
 		return fault.Errorf(fault.KindOf(err), "cannot use Secret %q: %w", m.plan.Secret(Keys), err)
 	}
-	manager, err := authority.Manager()
+	operator, err := authority.Secret(natsauth.Keyring(keyring))
 	if err != nil {
 		return fault.Errorf(fault.Corrupt, "cannot use Secret %q: %w", m.plan.Secret(Keys), err)
 	}
 	content := map[string]map[string][]byte{
-		Operator: {"operator.nk": []byte(authority.Signing), "system.creds": []byte(manager.Credentials), "accounts.key": keyring},
+		Operator: operator,
 		Server:   {OperatorConf: operatorConf(authority)},
 	}
 	for _, of := range missing {

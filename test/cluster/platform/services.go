@@ -21,13 +21,6 @@ type Services struct {
 	Hub      string // URL of the hub in place of huggingface.co
 }
 
-// Keys of Services.Operator, by which the provider finds them.
-const (
-	SigningKey  = "operator.nk"  // signs accounts
-	SystemCreds = "system.creds" // of a user of the system account
-	AccountsKey = "accounts.key" // what the keys of accounts are derived from
-)
-
 // credentials and operator are the names of the Secrets, in namespace.
 const credentials, operator, namespace = "services", "nats-operator", "koldun-system"
 

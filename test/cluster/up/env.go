@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
@@ -22,8 +23,8 @@ func writeEnv(path, root string, p *platform.Platform, o platform.Services) erro
 	for _, v := range [][2]string{
 		{"KUBECONFIG", p.Kubeconfig()},
 		{"TF_CLI_CONFIG_FILE", settings},
-		{"NATS_OPERATOR_URL", o.NATS.URL}, {"NATS_OPERATOR_SIGNING_KEY", string(o.Operator[platform.SigningKey])},
-		{"NATS_OPERATOR_SYSTEM_CREDS", string(o.Operator[platform.SystemCreds])}, {"NATS_OPERATOR_ACCOUNTS_KEY", string(o.Operator[platform.AccountsKey])},
+		{"NATS_OPERATOR_URL", o.NATS.URL}, {"NATS_OPERATOR_SIGNING_KEY", string(o.Operator[natsauth.SecretSigning])},
+		{"NATS_OPERATOR_SYSTEM_CREDS", string(o.Operator[natsauth.SecretSystem])}, {"NATS_OPERATOR_ACCOUNTS_KEY", string(o.Operator[natsauth.SecretAccounts])},
 		{names.EnvS3Endpoint, o.S3.Endpoint}, {names.EnvS3Region, o.S3.Region},
 		{names.EnvS3AccessKey, o.S3.AccessKey}, {names.EnvS3SecretKey, o.S3.SecretKey},
 	} {

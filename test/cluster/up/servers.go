@@ -70,7 +70,7 @@ func (s *servers) nats(ctx context.Context, dir string) (string, map[string][]by
 	if err != nil {
 		return "", nil, err
 	}
-	manager, err := authority.Manager()
+	keys, err := authority.Secret(natsauth.Keyring(rand.Text() + rand.Text()))
 	if err != nil {
 		return "", nil, err
 	}
@@ -79,9 +79,7 @@ func (s *servers) nats(ctx context.Context, dir string) (string, map[string][]by
 		return "", nil, err
 	}
 	s.closers = append(s.closers, n.Close)
-	return n.ClientURL(), map[string][]byte{
-		platform.SigningKey: []byte(authority.Signing), platform.SystemCreds: []byte(manager.Credentials), platform.AccountsKey: []byte(rand.Text() + rand.Text()),
-	}, nil
+	return n.ClientURL(), keys, nil
 }
 
 // hub serves a folder of models, and returns its URL.

@@ -107,13 +107,11 @@ func (s *OperatorServer) Accounts() *natsauth.Accounts {
 // ProviderConfig names.
 func (s *OperatorServer) OperatorSecret() map[string][]byte {
 	s.tb.Helper()
-	manager, err := s.authority.Manager()
+	secret, err := s.authority.Secret(Keyring)
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	return map[string][]byte{
-		"operator.nk": []byte(s.authority.Signing), "system.creds": []byte(manager.Credentials), "accounts.key": []byte(Keyring),
-	}
+	return secret
 }
 
 // Manager waits for a server, and connects as a user that may manage accounts, until the
