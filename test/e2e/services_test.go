@@ -24,9 +24,7 @@ type services struct {
 
 func newServices(t *testing.T) *services {
 	t.Helper()
-	operator := natstest.NewOperator(t)
-	operator.AccountsSign = true // the test looks into accounts
-	o := &services{nats: natstest.StartOperatorAs(t, operator.Authority(operator.SigningKey())), s3: s3test.Start(t, t.TempDir(), "")}
+	o := &services{nats: natstest.StartOpenOperator(t), s3: s3test.Start(t, t.TempDir(), "")}
 	hub, err := hubserver.New(hubserver.Config{Dir: repository + "/examples/models"})
 	if err != nil {
 		t.Fatal(err)

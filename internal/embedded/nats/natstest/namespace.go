@@ -3,6 +3,7 @@ package natstest
 import (
 	"crypto/hkdf"
 	"crypto/sha256"
+	"testing"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
@@ -12,8 +13,17 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
+// StartOpenOperator is StartOperator with accounts that Of looks into.
+func StartOpenOperator(tb testing.TB) *OperatorServer {
+	tb.Helper()
+	o := NewOperator(tb)
+	o.accountsSign = true
+	return StartOperatorAs(tb, o.Authority(o.SigningKey()))
+}
+
 // Of waits for the account of a namespace, which a provider makes with Keyring, and returns a
-// connection with all rights of it, until the test ends. The operator needs AccountsSign.
+// connection with all rights of it, until the test ends. The server is
+// of StartOpenOperator.
 func (s *OperatorServer) Of(namespace string) *bus.Bus {
 	s.tb.Helper()
 	account, err := Keyring.Account(namespace)

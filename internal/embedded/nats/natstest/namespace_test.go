@@ -11,9 +11,7 @@ import (
 // TestOfANamespace checks that the connection to an account which a provider has made may do
 // everything in it.
 func TestOfANamespace(t *testing.T) {
-	operator := natstest.NewOperator(t)
-	operator.AccountsSign = true
-	s := natstest.StartOperatorAs(t, operator.Authority(operator.SigningKey()))
+	s := natstest.StartOpenOperator(t)
 	if err := s.Accounts().Ensure(t.Context(), "team", natsauth.Limits{}); err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,12 @@ import (
 // An Operator is an operator whose main key is at hand, so that its signing keys can be
 // changed.
 type Operator struct {
-	// AccountsSign lets accounts sign users themselves, not only by their keys of roles. Of needs
-	// it. Koldun's own operators do not allow it.
-	AccountsSign bool
-
 	tb     testing.TB
 	main   nkeys.KeyPair
 	system natsauth.Authority
+	// accountsSign lets accounts sign users themselves, not only by their keys of roles. Koldun's
+	// own operators do not allow it.
+	accountsSign bool
 }
 
 // NewOperator makes an operator without signing keys.
@@ -65,7 +64,7 @@ func (o *Operator) Authority(keys ...natsauth.Seed) natsauth.Authority {
 		o.tb.Fatal(err)
 	}
 	claims := jwt.NewOperatorClaims(public)
-	claims.StrictSigningKeyUsage, claims.SystemAccount = !o.AccountsSign, o.system.SystemID
+	claims.StrictSigningKeyUsage, claims.SystemAccount = !o.accountsSign, o.system.SystemID
 	out := o.system
 	system, err := jwt.DecodeAccountClaims(o.system.System)
 	if err != nil {
