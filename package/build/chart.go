@@ -106,8 +106,9 @@ func crossplane(ctx context.Context) (version, folder string, err error) {
 	return strings.TrimPrefix(found.Version, "v"), found.Dir, nil
 }
 
-// addCrossplane adds the chart of the Crossplane that tests run. It adds the CRDs too: Helm creates what is in crds before it
-// looks at other objects, and Crossplane's pods would create them too late.
+// addCrossplane adds the chart of the Crossplane that tests run. It adds the CRDs too: Helm
+// creates what is in crds before it looks at other objects, and Crossplane's pods would create
+// them too late.
 func (b *build) addCrossplane(ctx context.Context, content map[string][]byte, description map[string]any) error {
 	version, folder, err := crossplane(ctx)
 	if err != nil {
@@ -136,7 +137,7 @@ func (b *build) addCrossplane(ctx context.Context, content map[string][]byte, de
 		return err
 	}
 	values := "koldun/" + to + "/values.yaml"
-	content[values], err = b.pinCrossplane(ctx, content[values])
+	content[values], err = b.pinCrossplane(version, folder, content[values])
 	return err
 }
 

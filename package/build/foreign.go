@@ -35,18 +35,19 @@ func foreignImages(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 	}
-	image, err := crossplaneImage(ctx)
+	version, folder, err := crossplane(ctx)
+	if err != nil {
+		return nil, err
+	}
+	image, err := crossplaneImage(version, folder)
 	out = append(out, image)
 	slices.Sort(out)
 	return slices.Compact(out), err
 }
 
-// crossplaneImage returns the image of Crossplane's chart.
-func crossplaneImage(ctx context.Context) (string, error) {
-	version, folder, err := crossplane(ctx)
-	if err != nil {
-		return "", err
-	}
+// crossplaneImage returns the image of the chart of Crossplane, whose version and folder
+// crossplane returns.
+func crossplaneImage(version, folder string) (string, error) {
 	raw, err := os.ReadFile(filepath.Join(folder, crossplaneChart, "values.yaml"))
 	if err != nil {
 		return "", err
@@ -85,8 +86,8 @@ func checkDigests(ctx context.Context, digests map[string]string) error {
 
 // pinCrossplane returns the values of Crossplane's chart with the digest of its image, if
 // that is known, in the tag: the chart has no value for it.
-func (b *build) pinCrossplane(ctx context.Context, values []byte) ([]byte, error) {
-	image, err := crossplaneImage(ctx)
+func (b *build) pinCrossplane(version, folder string, values []byte) ([]byte, error) {
+	image, err := crossplaneImage(version, folder)
 	if err != nil || b.foreign[image] == "" {
 		return values, err
 	}
