@@ -146,11 +146,11 @@ func netError(ctx context.Context, to *url.URL, err error) error {
 		kind = fault.Denied
 	}
 	var address addressError
-	if errors.As(err, &address) {
-		return fault.Errorf(fault.Invalid, "cannot use %s: %w", to.Host, address)
-	}
 	var local linklocal.Error
-	if errors.As(err, &local) {
+	switch {
+	case errors.As(err, &address):
+		return fault.Errorf(fault.Invalid, "cannot use %s: %w", to.Host, address)
+	case errors.As(err, &local):
 		return fault.Errorf(fault.Invalid, "cannot use %s: %w", to.Host, local)
 	}
 	return fault.Errorf(kind, "cannot reach %s: %w", to.Host, err)
