@@ -57,16 +57,6 @@ func TestIngress(t *testing.T) {
 	cluster.Eventually(t, "the controller to see the route", func(ctx context.Context) error {
 		return lists(ctx, outside, model)
 	})
-	// In one of 20 runs a stream ended after its first part when the route was a second old. All
-	// later answers have to be whole.
-	cluster.Eventually(t, "a whole answer through the controller", func(ctx context.Context) error {
-		_, text, err := outside.Stream(ctx, model, question)
-		if err != nil {
-			tell("An answer of the new route broke after %q: %v", text, err)
-			w.tellLogs(t)
-		}
-		return err
-	})
 	for range 20 {
 		streams(t, outside, model)
 	}

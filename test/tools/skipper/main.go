@@ -48,8 +48,9 @@ func run(ctx context.Context, class string) error {
 		PostProcessors: []routing.PostProcessor{loadbalancer.NewAlgorithmProvider(), endpoints},
 	})
 	defer routes.Close()
-	handler := proxy.WithParams(proxy.Params{Routing: routes, EndpointRegistry: endpoints})
-	defer handler.Close()
+	through := proxy.WithParams(proxy.Params{Routing: routes, EndpointRegistry: endpoints})
+	defer through.Close()
+	handler := fullDuplex(through)
 	plain := &http.Server{Addr: ":8080", Handler: handler, ReadHeaderTimeout: time.Minute}
 	secure := &http.Server{Addr: ":8443", Handler: handler, ReadHeaderTimeout: time.Minute,
 		TLSConfig: &tls.Config{GetCertificate: certificates.GetCertFromHello}}
@@ -62,4 +63,15 @@ func run(ctx context.Context, class string) error {
 	case err := <-failed:
 		return err
 	}
+}
+
+// fullDuplex lets a handler read the body of a request while it writes the answer. Without it
+// net/http closes the body when the answer begins. If the backend answers before the proxy has
+// read the end of the body, the proxy takes that for a broken request, and cuts the answer
+// (golang/go#40747): on a busy machine one of a dozen answers of a tiny model.
+func fullDuplex(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex() // net/http's writers all can
+		h.ServeHTTP(w, r)
+	})
 }
