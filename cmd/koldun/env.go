@@ -36,6 +36,7 @@ func busConfig(name string, log *slog.Logger) (bus.Config, error) {
 		return cfg, fault.Errorf(fault.Invalid, "cannot connect to NATS: set %s to nats://HOST:PORT", names.EnvNATSURL)
 	}
 	cfg.Name, cfg.Logger = "koldun "+name, log
+	cfg.WithoutJetStream = name == "llm" || name == "job" // natsauth.Runner and Job ask it nothing
 	return cfg, nil
 }
 

@@ -41,9 +41,10 @@ type Config struct {
 	// an error, because they may be in rotation. Other failures are retried
 	// forever.
 	Patience time.Duration
-	// System is for users of a system account, which has no JetStream.
-	System bool
-	Logger *slog.Logger
+	// WithoutJetStream is for users that may not ask JetStream anything: those of a system
+	// account, runners and Jobs.
+	WithoutJetStream bool
+	Logger           *slog.Logger
 }
 
 const (
@@ -178,7 +179,7 @@ func (b *Bus) dial(ctx context.Context, cfg Config, from *source) error {
 	if err != nil {
 		return Kinded(err)
 	}
-	js, err := checkServer(ctx, nc, cfg.System)
+	js, err := checkServer(ctx, nc, cfg.WithoutJetStream)
 	if err != nil {
 		nc.Close()
 		return err
@@ -213,14 +214,14 @@ func (dialer) Dial(network, address string) (net.Conn, error) {
 }
 
 // checkServer checks that the server has JetStream with a TTL per key and markers
-// for expired keys (NATS 2.11). A system account is only for its version.
-func checkServer(ctx context.Context, nc *nats.Conn, system bool) (jetstream.JetStream, error) {
+// for expired keys (NATS 2.11). Without JetStream it checks only its version.
+func checkServer(ctx context.Context, nc *nats.Conn, without bool) (jetstream.JetStream, error) {
 	version := nc.ConnectedServerVersion()
 	if !atLeast211(version) {
 		return nil, fault.Errorf(fault.Unsupported, "the server is version %s, and Koldun needs 2.11 or newer", version)
 	}
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(dialTimeout))
-	if err != nil || system {
+	if err != nil || without {
 		return js, fault.As(fault.Internal, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)

@@ -94,6 +94,9 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	}
 	out.AllowRollup = want.AllowRollup || have.AllowRollup && !ours(strings.TrimPrefix(want.Name, names.KVStream("")))
 	out.AllowMsgTTL = have.AllowMsgTTL || want.AllowMsgTTL // cannot be disabled
+	if want.NoAck {
+		out.NoAck, out.RePublish = true, want.RePublish
+	}
 	out.SubjectDeleteMarkerTTL = want.SubjectDeleteMarkerTTL
 	if want.Replicas != 0 {
 		out.Replicas = want.Replicas
@@ -200,6 +203,11 @@ func (s StreamSpec) config() jetstream.StreamConfig {
 // config returns the stream of a bucket, as all NATS clients configure it. The
 // server chooses the window for duplicates.
 func (s KVSpec) config() jetstream.StreamConfig {
+	var stored *jetstream.RePublish
+	silent := isUnacknowledged(s.Name)
+	if silent {
+		stored = &jetstream.RePublish{Source: names.KVSubject(s.Name, ">"), Destination: names.StoredSubject(s.Name, ">")}
+	}
 	return jetstream.StreamConfig{
 		Name:                   names.KVStream(s.Name),
 		Description:            s.Description,
@@ -217,6 +225,8 @@ func (s KVSpec) config() jetstream.StreamConfig {
 		Replicas:               s.Replicas,
 		Placement:              s.Placement.config(),
 		AllowDirect:            true,
+		NoAck:                  silent,
+		RePublish:              stored,
 		AllowRollup:            s.Markers > 0 || !ours(s.Name),
 		DenyDelete:             true,
 		AllowMsgTTL:            s.Markers > 0,

@@ -17,13 +17,13 @@ import (
 // Put writes a value as JSON and returns its revision, which grows with each
 // write to the bucket.
 func (b *Bus) Put(ctx context.Context, bucket, key string, value any) (uint64, error) {
-	return b.write(ctx, bucket, key, value)
+	return b.write(ctx, bucket, key, value, 0, nil)
 }
 
 // PutTTL is like Put for a key that expires after ttl (whole seconds, at least
 // one) unless it is written again.
 func (b *Bus) PutTTL(ctx context.Context, bucket, key string, value any, ttl time.Duration) (uint64, error) {
-	return b.write(ctx, bucket, key, value, jetstream.WithMsgTTL(ttl))
+	return b.write(ctx, bucket, key, value, ttl, nil)
 }
 
 // Create writes a key that does not exist, with a TTL if ttl is not 0. Errors:
@@ -53,11 +53,7 @@ func (b *Bus) Create(ctx context.Context, bucket, key string, value any, ttl tim
 // Update replaces the value of a revision, with a TTL if ttl is not 0. Errors:
 // Conflict if the key has changed.
 func (b *Bus) Update(ctx context.Context, bucket, key string, value any, revision uint64, ttl time.Duration) (uint64, error) {
-	opts := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(revision)}
-	if ttl > 0 {
-		opts = append(opts, jetstream.WithMsgTTL(ttl))
-	}
-	return b.write(ctx, bucket, key, value, opts...)
+	return b.write(ctx, bucket, key, value, ttl, &revision)
 }
 
 // Get reads a value and its revision. Errors: NotFound.
@@ -73,43 +69,63 @@ func Get[T any](ctx context.Context, b *Bus, bucket, key string) (T, uint64, err
 	return value, revision, nil
 }
 
-// Delete deletes a key if it exists. With a revision other than 0 it deletes only
-// that revision. Errors: Conflict if the key has changed.
+// Delete deletes a key if it exists. With a revision other than 0, which unacknowledged
+// buckets do not take, it deletes only that revision. Errors: Conflict if the key has changed.
 func (b *Bus) Delete(ctx context.Context, bucket, key string, revision uint64) error {
-	var opts []jetstream.PublishOpt
 	if revision != 0 {
-		opts = append(opts, jetstream.WithExpectLastSequencePerSubject(revision))
+		return b.remove(ctx, bucket, key, 0, &revision)
 	}
-	return b.remove(ctx, bucket, key, opts...)
+	return b.remove(ctx, bucket, key, 0, nil)
 }
 
 // DeleteTTL is like Delete for a key that is never written again: after ttl (whole
 // seconds, at least one) nothing is left of it.
 func (b *Bus) DeleteTTL(ctx context.Context, bucket, key string, ttl time.Duration) error {
-	return b.remove(ctx, bucket, key, jetstream.WithMsgTTL(ttl))
+	return b.remove(ctx, bucket, key, ttl, nil)
 }
 
-func (b *Bus) remove(ctx context.Context, bucket, key string, opts ...jetstream.PublishOpt) error {
-	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
-	defer cancel()
-	m := nats.NewMsg(names.KVSubject(bucket, key))
-	m.Header.Set(operationHeader, deleted)
-	if _, err := b.js.PublishMsg(ctx, m, opts...); err != nil {
+func (b *Bus) remove(ctx context.Context, bucket, key string, ttl time.Duration, only *uint64) error {
+	m := &nats.Msg{Header: nats.Header{operationHeader: {deleted}}}
+	if _, err := b.store(ctx, bucket, key, m, ttl, only); err != nil {
 		return kvError("delete", bucket, key, err)
 	}
 	return nil
 }
 
-func (b *Bus) write(ctx context.Context, bucket, key string, value any, opts ...jetstream.PublishOpt) (uint64, error) {
+func (b *Bus) write(ctx context.Context, bucket, key string, value any, ttl time.Duration, only *uint64) (uint64, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return 0, fault.Errorf(fault.Internal, "cannot encode key %q: %w", key, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
-	defer cancel()
-	ack, err := b.js.PublishMsg(ctx, &nats.Msg{Subject: names.KVSubject(bucket, key), Data: data}, opts...)
+	revision, err := b.store(ctx, bucket, key, &nats.Msg{Header: nats.Header{}, Data: data}, ttl, only)
 	if err != nil {
 		return 0, kvError("write", bucket, key, err)
+	}
+	return revision, nil
+}
+
+// store stores a message as the last one of a key, with a TTL if ttl is not 0. With only, it
+// replaces that revision and no other.
+func (b *Bus) store(ctx context.Context, bucket, key string, m *nats.Msg, ttl time.Duration, only *uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
+	m.Subject = names.KVSubject(bucket, key)
+	if ttl > 0 {
+		m.Header.Set(jetstream.MsgTTLHeader, ttl.String())
+	}
+	if isUnacknowledged(bucket) {
+		if only != nil {
+			return 0, errConditional
+		}
+		return b.publishStored(ctx, bucket, key, m)
+	}
+	var opts []jetstream.PublishOpt
+	if only != nil {
+		opts = append(opts, jetstream.WithExpectLastSequencePerSubject(*only))
+	}
+	ack, err := b.js.PublishMsg(ctx, m, opts...)
+	if err != nil {
+		return 0, err
 	}
 	return ack.Sequence, nil
 }

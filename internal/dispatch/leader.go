@@ -157,6 +157,14 @@ func (l *leader) subscribe() (func(), error) {
 				l.post(func() { l.onDepthQuery(reply) })
 			})
 		},
+		func() (func(), error) {
+			prefix := len(names.MembersSubject(l.name, ""))
+			return bus.ServeLater(b, names.MembersSubject(l.name, "*"), func(subject string, _ struct{}, reply func(queue.MembersReply)) {
+				if answer, ok := l.m.models.members(subject[prefix:]); ok {
+					reply(answer)
+				}
+			})
+		},
 	} {
 		stop, err := subscribe()
 		if err != nil {

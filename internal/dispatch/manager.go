@@ -22,6 +22,7 @@ type manager struct {
 	instance string // distinguishes processes with the same identity
 	metrics  *metrics
 	requests *queue.Queue
+	models   *models
 	running  sync.WaitGroup // session loops
 
 	mu       sync.Mutex
@@ -39,6 +40,7 @@ func newManager(cfg Config) *manager {
 		metrics:  newMetrics(),
 		requests: queue.New(cfg.Bus),
 		sessions: map[string]*session{},
+		models:   &models{records: map[string]queue.Members{}},
 		leases:   map[string]observedLease{},
 		epochs:   map[string]uint64{},
 		synced:   map[string]bool{},
@@ -59,6 +61,7 @@ func (m *manager) run(ctx context.Context) {
 	var watches sync.WaitGroup
 	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.LeasesBucket, ">", m.onLease) })
 	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.RunnersBucket, ">", m.onRunner) })
+	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.ModelsBucket, ">", m.models.observe) })
 	watches.Go(func() { m.keepStreams(ctx) })
 	watches.Go(func() { m.requests.Sessions(ctx, m.onOpen) })
 	watches.Wait()

@@ -49,6 +49,10 @@ func KVStream(bucket string) string { return "KV_" + bucket }
 // all keys of the bucket.
 func KVSubject(bucket, key string) string { return "$KV." + bucket + "." + key }
 
+// StoredSubject is where the server publishes each value of a key of an unacknowledged bucket
+// when it is stored. ">" stands for all keys of the bucket.
+func StoredSubject(bucket, key string) string { return SubjectPrefix + "stored." + bucket + "." + key }
+
 // Session is the key of a pool of runners: one model, shared by all, or one
 // model for one tenant or conversation when isolation is not empty. It is one
 // NATS subject token and one KV key token.
@@ -108,6 +112,12 @@ func EndSubject(session string) string { return "koldun.v1.done." + session }
 // DepthSubject is where the leader of a session answers how many requests have not
 // ended (request and reply).
 func DepthSubject(session string) string { return "koldun.v1.depth." + session }
+
+// MembersSubject is where the leader of a session answers how the requests for a model, by
+// ModelKey, are shared (request and reply).
+func MembersSubject(session, model string) string {
+	return "koldun.v1.members." + session + "." + model
+}
 
 // ModelKey is the key of a model in ModelsBucket.
 func ModelKey(namespace, name string) string { return "model/" + namespace + "/" + name }

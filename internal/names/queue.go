@@ -56,6 +56,10 @@ type Stream struct {
 type Bucket struct {
 	Name        string
 	Description string
+	// Unacknowledged says that the server answers no write: it would answer on any subject
+	// that a writer names, which for writers with few rights could be one that they may not
+	// use. It publishes what it has stored on StoredSubject instead.
+	Unacknowledged bool
 	// Markers is how long a watcher can learn that a key expired, at least a
 	// second; with it, each key can have a TTL of its own. 0: neither.
 	Markers time.Duration
@@ -100,10 +104,10 @@ func Buckets() []Bucket {
 		{Name: ModelsBucket, Description: "Koldun: models"},
 		{Name: TokensBucket, Description: "Koldun: API tokens, by hash"},
 		{Name: DemandBucket, Description: "Koldun: sessions in demand", Markers: MarkerAge},
-		{Name: RunnersBucket, Description: "Koldun: runner states", Markers: MarkerAge},
+		{Name: RunnersBucket, Description: "Koldun: runner states", Unacknowledged: true, Markers: MarkerAge},
 		{Name: LeasesBucket, Description: "Koldun: who leads which session", Markers: MarkerAge},
 		{Name: PoolsBucket, Description: "Koldun: members of pools", Markers: MarkerAge},
-		{Name: ProgressBucket, Description: "Koldun: progress of fetches and conversions"},
+		{Name: ProgressBucket, Description: "Koldun: progress of fetches and conversions", Unacknowledged: true},
 	}
 }
 

@@ -28,6 +28,12 @@ func (g *grants) getKey(bucket, filter string) {
 	g.get(names.KVStream(bucket), names.KVSubject(bucket, filter))
 }
 
+// put permits writes of one key of an unacknowledged bucket.
+func (g *grants) put(bucket, key string) {
+	g.publish(names.KVSubject(bucket, key))
+	g.subscribe(names.StoredSubject(bucket, key))
+}
+
 // read permits consumers that pull the messages of a subject.
 func (g *grants) read(stream, subject string) {
 	g.publish("$JS.API.CONSUMER.CREATE."+stream+".*."+subject, "$JS.API.CONSUMER.MSG.NEXT."+stream+".*", "$JS.API.CONSUMER.DELETE."+stream+".*")

@@ -86,8 +86,10 @@ const answerWithin = 10 * time.Second
 // places of the tags.
 func (r Role) Permissions() jwt.Permissions {
 	g := &grants{}
-	g.publish("$JS.API.INFO")
 	g.subscribe(InboxPrefix("{{subject()}}") + ".>")
+	if r.asksJetStream() {
+		g.publish("$JS.API.INFO")
+	}
 	switch r {
 	case Gateway:
 		gateway(g)
@@ -96,7 +98,7 @@ func (r Role) Permissions() jwt.Permissions {
 	case Runner:
 		runner(g)
 	case Job:
-		g.publish(names.KVSubject(names.ProgressBucket, Progress.of()))
+		g.put(names.ProgressBucket, Progress.of())
 	case Provider:
 		provider(g)
 	case Operator:
@@ -129,20 +131,25 @@ func dispatcher(g *grants) {
 	g.getKey(names.LeasesBucket, "*")
 	g.watch(names.LeasesBucket, ">")
 	g.watch(names.RunnersBucket, ">")
+	g.watch(names.ModelsBucket, ">")
 	g.read(names.RequestStream, names.RequestSubject("*", "*"))
 	g.read(names.DeadStream, names.DeadOf("*", "*", "*"))
 	g.subscribe(names.EndSubject("*"), names.FirstTokenSubject("*"), names.CancelSubject("*", "*"), names.ResumeSubject("*", "*"), names.DepthSubject("*"))
+	g.subscribe(names.MembersSubject("*", "*"))
 	g.answer()
 }
 
-// runner permits no consumers: who may make one decides where the server delivers
-// messages, and may so publish on every subject of the account.
+// asksJetStream reports whether users of the role may ask JetStream anything. It answers on
+// every subject of the account that they name, which may be one of its own that deletes a
+// stream: so those that read what strangers send, models and prompts, ask nothing.
+func (r Role) asksJetStream() bool { return r != Runner && r != Job }
+
 func runner(g *grants) {
 	session, name := Session.of(), RunnerName.of()
 	record := names.RunnerKey(session, name)
-	g.publish(names.EndSubject(session), names.FirstTokenSubject(session), names.FramesSubject(session, "*"), names.KVSubject(names.RunnersBucket, record))
-	g.getKey(names.RunnersBucket, record)
-	g.getKey(names.ModelsBucket, Model.of())
+	g.publish(names.EndSubject(session), names.FirstTokenSubject(session), names.FramesSubject(session, "*"))
+	g.publish(names.MembersSubject(session, Model.of()))
+	g.put(names.RunnersBucket, record)
 	g.subscribe(names.AssignSubject(session, name), names.SyncSubject(session, name), names.DrainSubject(session, name))
 	g.subscribe(names.CancelSubject(session, "*"), names.ResumeSubject(session, "*"), names.KVSubject(names.ModelsBucket, Model.of()))
 	g.answer()

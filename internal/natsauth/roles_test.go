@@ -59,12 +59,16 @@ func TestRolesEnd(t *testing.T) {
 		natsauth.Runner: {
 			pub: []string{
 				"koldun.v1.done." + session, "koldun.v1.mark." + session, "koldun.v1.out." + session + ".r", "$KV.koldun_runners." + session + "." + runner,
-				"$JS.API.DIRECT.GET.KV_koldun_models.$KV.koldun_models." + model,
+				"koldun.v1.members." + session + "." + model,
 			},
-			sub: []string{"koldun.v1.run." + session + "." + runner, "koldun.v1.cancel." + session + ".*", "$KV.koldun_models." + model},
+			sub: []string{
+				"koldun.v1.run." + session + "." + runner, "koldun.v1.cancel." + session + ".*", "$KV.koldun_models." + model,
+				"koldun.v1.stored.koldun_runners." + session + "." + runner,
+			},
 			noPub: []string{
 				"koldun.v1.done.team_other", "koldun.v1.out.team_other.r", "$KV.koldun_runners." + session + ".team_tiny-root-1", "$KV.koldun_tokens.token/x",
-				"$JS.API.DIRECT.GET.KV_koldun_tokens.$KV.koldun_tokens.token/x", "$JS.API.DIRECT.GET.KV_koldun_models", "$KV.koldun_models." + model,
+				"$JS.API.DIRECT.GET.KV_koldun_tokens.$KV.koldun_tokens.token/x", "$JS.API.DIRECT.GET.KV_koldun_models", "$JS.API.INFO",
+				"$JS.API.DIRECT.GET.KV_koldun_models.$KV.koldun_models." + model, "koldun.v1.members." + session + ".model/team/other", "$KV.koldun_models." + model,
 				"koldun.v1.end." + session + ".t.r", "koldun.v1.req." + session + ".t", consumer + "KV_koldun_models.c.$KV.koldun_models." + model,
 				consumer + "KOLDUN_REQUESTS.c.koldun.v1.req.>", "$JS.API.STREAM.INFO.KV_koldun_tokens", "$JS.API.STREAM.NAMES", "koldun.v1.use.team",
 			},
@@ -75,8 +79,9 @@ func TestRolesEnd(t *testing.T) {
 		},
 		natsauth.Job: {
 			pub:   []string{"$KV.koldun_progress." + stage},
-			noPub: []string{"$KV.koldun_progress.team/0123456789abcdef/convert", "$KV.koldun_models.m", "$JS.API.STREAM.INFO.KV_koldun_progress", "koldun.v1.req.s.t"},
-			noSub: []string{"$KV.koldun_progress.>", "koldun.v1.>", "_INBOX.>"},
+			sub:   []string{"koldun.v1.stored.koldun_progress." + stage},
+			noPub: []string{"$JS.API.INFO", "$KV.koldun_progress.team/0123456789abcdef/convert", "$KV.koldun_models.m", "$JS.API.STREAM.INFO.KV_koldun_progress", "koldun.v1.req.s.t"},
+			noSub: []string{"$KV.koldun_progress.>", "koldun.v1.stored.koldun_progress.*", "koldun.v1.>", "_INBOX.>"},
 		},
 		natsauth.Provider: {
 			pub:   []string{"$JS.API.STREAM.CREATE.X", "$KV.koldun_models.m", "$KV.koldun_tokens.t", "koldun.v1.drain.s.r"},

@@ -49,6 +49,12 @@ type Members struct {
 	Members map[string]Member `json:"members,omitempty"`
 }
 
+// A MembersReply is the answer on names.MembersSubject.
+type MembersReply struct {
+	Listed bool `json:"listed"` // whether the model has a record
+	Members
+}
+
 // The weights of a group.
 const (
 	DefaultWeight = 100

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/queue"
 )
@@ -73,13 +72,30 @@ func (r *runner) withdraw() {
 		_ = r.write(ctx)
 		return
 	}
-	rec, rev, err := bus.Get[queue.Runner](ctx, r.cfg.Bus, names.RunnersBucket, r.key())
-	if err != nil || rec.Instance != r.instance {
+	if r.isReplaced() {
 		return
 	}
-	if err := r.cfg.Bus.Delete(ctx, names.RunnersBucket, r.key(), rev); err != nil {
+	if err := r.cfg.Bus.Delete(ctx, names.RunnersBucket, r.key(), 0); err != nil {
 		r.cfg.Logger.Warn("cannot withdraw the runner; its record will expire", "error", err)
 	}
+}
+
+// onRecord learns what was stored under the runner's name: another process with the name may
+// have begun, and an earlier one may have removed the record at its end.
+func (r *runner) onRecord(_ string, rec queue.Runner) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.replaced = rec.Instance != "" && rec.Instance != r.instance
+	if rec.Instance == "" {
+		r.changed()
+	}
+}
+
+// isReplaced reports whether another process has written the last record under the name.
+func (r *runner) isReplaced() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.replaced
 }
 
 func (r *runner) key() string { return names.RunnerKey(r.cfg.Session, r.cfg.Runner) }

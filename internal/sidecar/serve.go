@@ -42,6 +42,9 @@ func (r *runner) subscribe() (func(), error) {
 	if err := add(bus.Serve(b, names.ResumeSubject(session, "*"), r.onResume)); err != nil {
 		return nil, err
 	}
+	if err := add(bus.Listen(b, names.StoredSubject(names.RunnersBucket, r.key()), r.onRecord)); err != nil {
+		return nil, err
+	}
 	return stopAll, nil
 }
 

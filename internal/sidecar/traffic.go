@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// trafficWait limits how long a runner takes no requests because the registry,
-	// which may give its group no weight, does not answer.
+	// trafficWait limits how long a runner takes no requests because nobody says what
+	// weight its group has, which may be none.
 	trafficWait = 10 * time.Second
 	// trafficKept is how long a runner keeps weight and fallback when the registry
 	// no longer lists its group. A claim that is deleted may leave the registry before
@@ -22,29 +22,26 @@ const (
 )
 
 // watchTraffic follows weight and fallback of the runner's group in the registry,
-// until ctx ends. So a change of them restarts no engine.
+// until ctx ends. So a change of them restarts no engine. It asks the leader of the session,
+// because a runner may not read buckets: JetStream would send the answer to any subject that
+// the runner names.
 func (r *runner) watchTraffic(ctx context.Context) {
 	late := time.AfterFunc(trafficWait, r.setTrafficKnown)
 	defer late.Stop()
 	defer r.stopTrafficKept()
 	namespace, name, _ := strings.Cut(r.cfg.Model, "/")
-	bus.WatchKey(ctx, r.cfg.Bus, names.ModelsBucket, names.ModelKey(namespace, name), r.onModel)
+	model := names.ModelKey(namespace, name)
+	bus.WatchAnswer(ctx, r.cfg.Bus, names.MembersSubject(r.cfg.Session, model), names.KVSubject(names.ModelsBucket, model), r.onMembers)
 }
 
-// onModel handles a change of the model's record.
-func (r *runner) onModel(e bus.Event[queue.Members]) {
-	switch e.Kind {
-	case bus.Changed:
-		if m, ok := e.Value.Members[r.cfg.Member]; ok {
-			r.listed(queue.Traffic{Group: r.cfg.Member, Weight: m.Weight, Fallback: m.Fallback})
-			return
-		}
+// onMembers handles what the model's record says.
+func (r *runner) onMembers(m queue.MembersReply) {
+	if member, ok := m.Members.Members[r.cfg.Member]; ok && m.Listed {
+		r.listed(queue.Traffic{Group: r.cfg.Member, Weight: member.Weight, Fallback: member.Fallback})
+	} else {
 		r.unlisted()
-	case bus.Gone:
-		r.unlisted()
-	case bus.Synced:
-		r.setTrafficKnown()
 	}
+	r.setTrafficKnown()
 }
 
 // listed announces what the registry says of the runner's group.

@@ -52,6 +52,7 @@ func (w *world) traffic(runner string, want *queue.Traffic) {
 func TestTrafficFollowsTheRegistry(t *testing.T) {
 	w := newWorld(t)
 	flags := &queue.Traffic{Group: "canary", Weight: 7}
+	w.dispatcher("d1")
 	w.member("r1", "canary", flags)
 	w.member("r2", "stable", nil)
 	w.traffic("r1", flags)

@@ -14,25 +14,26 @@ import (
 // A runner whose group leaves the registry keeps weight and fallback for a while,
 // because its claim may be being deleted.
 func TestUnlistedTrafficIsKept(t *testing.T) {
-	type event = bus.Event[queue.Members]
-	gone := event{Kind: bus.Gone}
-	drained := event{Value: queue.Members{Members: map[string]queue.Member{"old": {Weight: 0}}}}
-	raised := event{Value: queue.Members{Members: map[string]queue.Member{"old": {Weight: 7, Fallback: true}}}}
-	others := event{Value: queue.Members{Members: map[string]queue.Member{"new": {Weight: 5}}}}
+	reply := func(name string, m queue.Member) queue.MembersReply {
+		return queue.MembersReply{Listed: true, Members: queue.Members{Members: map[string]queue.Member{name: m}}}
+	}
+	gone := queue.MembersReply{}
+	drained, raised := reply("old", queue.Member{}), reply("old", queue.Member{Weight: 7, Fallback: true})
+	others := reply("new", queue.Member{Weight: 5})
 	zero := &queue.Traffic{Group: "old"}
 	seven := &queue.Traffic{Group: "old", Weight: 7, Fallback: true}
 	for name, c := range map[string]struct {
-		events      []event // ten seconds apart
+		replies     []queue.MembersReply // ten seconds apart
 		kept, after *queue.Traffic
 	}{
-		"Listed":        {[]event{drained}, zero, zero},
-		"NeverListed":   {[]event{others, gone}, nil, nil},
-		"RecordGone":    {[]event{drained, gone}, zero, nil},
-		"MemberGone":    {[]event{drained, others}, zero, nil},
-		"BothGone":      {[]event{drained, others, gone}, zero, nil},
-		"ListedAgain":   {[]event{drained, others, raised}, seven, seven},
-		"ListedAndGone": {[]event{drained, gone, raised, gone}, seven, nil},
-		"ListedLate":    {[]event{gone, others, raised, others}, seven, nil},
+		"Listed":        {[]queue.MembersReply{drained}, zero, zero},
+		"NeverListed":   {[]queue.MembersReply{others, gone}, nil, nil},
+		"RecordGone":    {[]queue.MembersReply{drained, gone}, zero, nil},
+		"MemberGone":    {[]queue.MembersReply{drained, others}, zero, nil},
+		"BothGone":      {[]queue.MembersReply{drained, others, gone}, zero, nil},
+		"ListedAgain":   {[]queue.MembersReply{drained, others, raised}, seven, seven},
+		"ListedAndGone": {[]queue.MembersReply{drained, gone, raised, gone}, seven, nil},
+		"ListedLate":    {[]queue.MembersReply{gone, others, raised, others}, seven, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -43,11 +44,11 @@ func TestUnlistedTrafficIsKept(t *testing.T) {
 					defer r.mu.Unlock()
 					return r.traffic
 				}
-				for i, e := range c.events {
+				for i, m := range c.replies {
 					if i > 0 {
 						time.Sleep(10 * time.Second)
 					}
-					r.onModel(e)
+					r.onMembers(m)
 				}
 				time.Sleep(9 * time.Second)
 				if diff := cmp.Diff(c.kept, traffic()); diff != "" {

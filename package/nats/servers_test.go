@@ -180,7 +180,7 @@ func TestProviderConnects(t *testing.T) {
 	}
 	refused, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	_, err = bus.Connect(refused, bus.Config{URL: c.URL(), Creds: string(s["nats-operator"]["system.creds"]), System: true})
+	_, err = bus.Connect(refused, bus.Config{URL: c.URL(), Creds: string(s["nats-operator"]["system.creds"]), WithoutJetStream: true})
 	if err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a client without the authority of the servers: %v", err)
 	}

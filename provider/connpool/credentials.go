@@ -62,7 +62,7 @@ func (c credentials) operator(servers bus.Config) (operatorAccess, error) {
 		system: servers, signing: natsauth.Seed(c.first(natsauth.SecretSigning, "operator.seed")),
 		keyring: natsauth.Keyring(c.first(natsauth.SecretAccounts)),
 	}
-	out.system.System, out.system.Creds = true, c.first(natsauth.SecretSystem)
+	out.system.WithoutJetStream, out.system.Creds = true, c.first(natsauth.SecretSystem)
 	life, ok := natsauth.LifeOf(out.system.Creds)
 	switch {
 	case out.signing == "":

@@ -116,7 +116,7 @@ func natsUserLifecycle() lifecycle {
 		return string(s.Data[user+".creds"])
 	}
 	login := func(w *world, name, user string) error {
-		b, err := bus.Connect(w.t.Context(), bus.Config{URL: server.URL(), Creds: creds(w, name, user), System: true})
+		b, err := bus.Connect(w.t.Context(), bus.Config{URL: server.URL(), Creds: creds(w, name, user), WithoutJetStream: true})
 		if err == nil {
 			b.Close()
 		}

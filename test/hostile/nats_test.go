@@ -2,9 +2,9 @@ package hostile_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -41,7 +41,7 @@ type attack struct {
 	listen  bool
 	body    string
 	header  nats.Header
-	// mayAsk means that the role may send it, and the server refuses what it asks.
+	// mayAsk means that the role may send it, and the server does not do what it asks.
 	mayAsk bool
 }
 
@@ -64,9 +64,13 @@ func attacks() map[string]attack {
 		"RunnerReadsToken":               {by: natsauth.Runner, subject: api + "DIRECT.GET.KV_koldun_tokens." + token},
 		"RunnerReadsByBody":              {by: natsauth.Runner, subject: api + "DIRECT.GET.KV_koldun_models", body: `{"last_by_subj":"$KV.koldun_models.model/team/other"}`},
 		"RunnerMakesConsumer":            {by: natsauth.Runner, subject: consumer(names.RequestStream, "koldun.v1.req.*.*"), body: "{}"},
+		"RunnerReadsOtherModel":          {by: natsauth.Runner, subject: names.MembersSubject(session, names.ModelKey("team", "other"))},
+		"RunnerAsksJetStream":            {by: natsauth.Runner, subject: api + "INFO"},
+		"RunnerReadsRecord":              {by: natsauth.Runner, subject: api + "DIRECT.GET.KV_koldun_runners." + names.KVSubject(names.RunnersBucket, names.RunnerKey(session, runner))},
 		"RunnerListsKeys":                {by: natsauth.Runner, subject: api + "STREAM.INFO.KV_koldun_tokens", body: `{"subjects_filter":">"}`},
 		"JobEmptiesBucket":               {by: natsauth.Job, mayAsk: true, subject: names.KVSubject(names.ProgressBucket, stage), header: nats.Header{"Nats-Rollup": {"all"}}},
 		"JobWritesProgressOfOthers":      {by: natsauth.Job, subject: names.KVSubject(names.ProgressBucket, "team/0123456789abcdef/convert")},
+		"JobAsksJetStream":               {by: natsauth.Job, subject: api + "INFO"},
 		"JobQueuesRequest":               {by: natsauth.Job, subject: names.RequestSubject(session, "t")},
 		"JobHearsProgress":               {by: natsauth.Job, subject: names.KVSubject(names.ProgressBucket, ">"), listen: true},
 		"JobAnswersFlowControl":          {by: natsauth.Job, subject: "$JS.FC.KV_koldun_models.x.y"},
@@ -97,9 +101,9 @@ type victim struct {
 	before  map[string]uint64
 }
 
-func newVictim(t *testing.T, s *natstest.OperatorServer) *victim {
+func newVictim(t *testing.T, s *natstest.OperatorServer, name string) *victim {
 	t.Helper()
-	v := &victim{account: s.Account("victim", natsauth.Limits{})}
+	v := &victim{account: s.Account(name, natsauth.Limits{})}
 	v.bus = s.Everything(v.account)
 	ctx := waittest.Context(t)
 	if err := v.bus.Ensure(ctx); err != nil {
@@ -162,16 +166,18 @@ func connect(t *testing.T, cfg bus.Config) *nats.Conn {
 func TestAttacksWithinAnAccount(t *testing.T) {
 	t.Parallel()
 	s := natstest.StartOperator(t)
-	v := newVictim(t, s)
+	v := newVictim(t, s, "victim")
 	for name, a := range attacks() {
 		t.Run(name, func(t *testing.T) {
 			nc := connect(t, s.As(v.account, a.by, tags(a.by)))
 			m := &nats.Msg{Subject: a.subject, Data: []byte(a.body), Header: a.header}
 			switch {
-			case a.mayAsk:
-				answer, err := nc.RequestMsg(m, 5*time.Second)
-				if err != nil || !strings.Contains(string(answer.Data), "rollup not permitted") {
-					t.Errorf("the server answers %v, %v, want a refusal", answer, err)
+			case a.mayAsk: // unharmed sees whether the server has done it
+				if err := nc.PublishMsg(m); err != nil {
+					t.Fatal(err)
+				}
+				if err := errors.Join(nc.Flush(), nc.LastError()); err != nil {
+					t.Error(err)
 				}
 				return
 			case a.listen:
@@ -194,12 +200,96 @@ func TestAttacksWithinAnAccount(t *testing.T) {
 	v.unharmed(t)
 }
 
+// replies are subjects that do something with the account when a message comes there. Users of
+// all roles may name them as the subject for an answer, which NATS does not check.
+func replies() map[string]string {
+	return map[string]string{
+		"DeletesStream": api + "STREAM.DELETE." + names.RequestStream,
+		"PurgesStream":  api + "STREAM.PURGE." + names.RequestStream,
+		"WritesToken":   names.KVSubject(names.TokensBucket, names.TokenKey(strings.Repeat("0", 64))),
+		"QueuesRequest": names.RequestSubject(session, "t"),
+	}
+}
+
+// TestAnswersGoNowhere publishes on each subject that runners and Jobs may use, and asks for
+// the answer on a subject that they may not use. The server must not answer there.
+func TestAnswersGoNowhere(t *testing.T) {
+	t.Parallel()
+	s := natstest.StartOperator(t)
+	for name, reply := range replies() {
+		for _, role := range []natsauth.Role{natsauth.Runner, natsauth.Job} {
+			t.Run(name+"/"+string(role), func(t *testing.T) {
+				v := newVictim(t, s, strings.ToLower(name+"-"+string(role)))
+				written := v.askFor(t, s, role, reply, mayPublish(role)...)
+				if harmed := v.harmed(t, written); len(harmed) > 0 {
+					t.Errorf("the answers have changed %v", harmed)
+				}
+			})
+		}
+	}
+	t.Run("WritesToken/gateway", func(t *testing.T) { // it may ask JetStream: the attack is one
+		v := newVictim(t, s, "gateway")
+		written := v.askFor(t, s, natsauth.Gateway, replies()["WritesToken"], api+"INFO")
+		waittest.Until(t, "JetStream to overwrite the token", func() bool {
+			return slices.Contains(v.harmed(t, written), names.KVStream(names.TokensBucket))
+		})
+	})
+}
+
+// mayPublish returns the subjects on which the attacker of a role may publish.
+func mayPublish(role natsauth.Role) (subjects []string) {
+	for _, subject := range role.Permissions().Pub.Allow {
+		for tag, value := range tags(role) {
+			subject = strings.ReplaceAll(subject, "{{tag("+string(tag)+")}}", value)
+		}
+		subjects = append(subjects, strings.ReplaceAll(subject, "*", "x"))
+	}
+	return subjects
+}
+
+// askFor publishes on subjects as a user of a role, with a subject for the answers. It returns
+// the streams that it has written to, after they have handled it.
+func (v *victim) askFor(t *testing.T, s *natstest.OperatorServer, role natsauth.Role, reply string, subjects ...string) (written []string) {
+	t.Helper()
+	nc := connect(t, s.As(v.account, role, tags(role)))
+	for _, subject := range subjects {
+		if err := nc.PublishMsg(&nats.Msg{Subject: subject, Reply: reply}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(nc.Flush(), nc.LastError()); err != nil {
+		t.Fatal(err)
+	}
+	for _, subject := range subjects {
+		if key, ok := strings.CutPrefix(subject, "$KV."); ok {
+			bucket, _, _ := strings.Cut(key, ".")
+			if _, err := v.bus.Put(waittest.Context(t), bucket, "after", ""); err != nil { // handled after those above
+				t.Fatal(err)
+			}
+			written = append(written, names.KVStream(bucket))
+		}
+	}
+	return written
+}
+
+// harmed returns the streams that are not as they were, except for some.
+func (v *victim) harmed(t *testing.T, except []string) (harmed []string) {
+	t.Helper()
+	now := v.sequences(t)
+	for what, n := range v.before {
+		if stream, _, _ := strings.Cut(what, " "); now[what] != n && !slices.Contains(except, stream) {
+			harmed = append(harmed, stream)
+		}
+	}
+	return harmed
+}
+
 // TestAttacksOfAnotherAccount does the same as users of another account, who have all
 // rights in it: whatever the server lets them do, nothing reaches the victim.
 func TestAttacksOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	s := natstest.StartOperator(t)
-	v := newVictim(t, s)
+	v := newVictim(t, s, "victim")
 	hostile := s.Account("hostile", natsauth.Limits{})
 	other := s.Everything(hostile)
 	if err := other.Ensure(waittest.Context(t)); err != nil {

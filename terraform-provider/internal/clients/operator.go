@@ -67,7 +67,7 @@ func (o Operator) login() (bus.Config, error) {
 	if !ok {
 		return out, fault.Errorf(fault.Invalid, "cannot use nats_operator.system_creds of the provider block: it is not the content of a NATS credentials file")
 	}
-	out.System, out.Creds, out.InboxPrefix = true, o.System, natsauth.InboxPrefix(life.User)
+	out.WithoutJetStream, out.Creds, out.InboxPrefix = true, o.System, natsauth.InboxPrefix(life.User)
 	return out, nil
 }
 

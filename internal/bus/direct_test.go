@@ -1,7 +1,6 @@
 package bus_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -10,49 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/waittest"
 )
-
-// TestWatchKey follows a key through writes, deletion and a restart of the server. A
-// key beside it, whose name begins with the same text, is not reported.
-func TestWatchKey(t *testing.T) {
-	t.Parallel()
-	srv := natstest.Start(t)
-	b := srv.Connect(t)
-	put := func(key, value string) {
-		t.Helper()
-		if _, err := b.Put(t.Context(), names.ModelsBucket, key, value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	events, done := make(chan bus.Event[string], 16), make(chan struct{})
-	go func() {
-		defer close(done)
-		bus.WatchKey(ctx, b, names.ModelsBucket, "model/a/b", func(e bus.Event[string]) { events <- e })
-	}()
-	want := func(kind bus.EventKind, value string) {
-		t.Helper()
-		if e := waittest.Receive(t, "an event", events); e.Kind != kind || e.Value != value {
-			t.Fatalf("got event %d with value %q, want %d with %q", e.Kind, e.Value, kind, value)
-		}
-	}
-	want(bus.Synced, "")
-	put("model/a/bc", "other")
-	put("model/a/b", "one")
-	want(bus.Changed, "one")
-	put("model/a/b", "two")
-	want(bus.Changed, "two")
-	srv.Restart()
-	put("model/a/b", "three")
-	want(bus.Changed, "three")
-	if err := b.Delete(t.Context(), names.ModelsBucket, "model/a/b", 0); err != nil {
-		t.Fatal(err)
-	}
-	want(bus.Gone, "")
-	stop()
-	<-done
-}
 
 // TestReadWithoutDirectGets reads a key of a bucket that another program has made.
 func TestReadWithoutDirectGets(t *testing.T) {
