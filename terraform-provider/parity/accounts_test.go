@@ -99,7 +99,7 @@ func (s *servers) accounts(out map[string]string) {
 // accepts reports whether the server accepts credentials.
 func (s *servers) accepts(creds string) bool {
 	s.t.Helper()
-	b, err := bus.Connect(waittest.Context(s.t), bus.Config{URL: s.operator.URL(), Creds: creds, Patience: time.Millisecond})
+	b, err := bus.Connect(waittest.Context(s.t), bus.Config{URL: s.operator.URL(), Creds: creds, WithoutJetStream: true, Patience: time.Millisecond})
 	if fault.Is(err, fault.Denied) {
 		return false
 	}

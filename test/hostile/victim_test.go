@@ -203,7 +203,7 @@ func (v *target) login(name string) bus.Config {
 	if !ok {
 		v.t.Fatalf("Secret %q has no credentials of %s", secret.Name, name)
 	}
-	return bus.Config{URL: v.nats.URL(), Creds: creds, InboxPrefix: natsauth.InboxPrefix(life.User), Name: name, Logger: slog.New(slog.DiscardHandler)}
+	return bus.Config{URL: v.nats.URL(), Creds: creds, WithoutJetStream: name == "runner", InboxPrefix: natsauth.InboxPrefix(life.User), Name: name, Logger: slog.New(slog.DiscardHandler)}
 }
 
 // connect connects a process until the test ends.

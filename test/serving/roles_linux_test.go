@@ -137,7 +137,7 @@ func (s *stack) renewAll(lives time.Duration) {
 
 // busConfig is the connection of a user that bypasses the proxy.
 func (s *stack) busConfig(u natsauth.User) bus.Config {
-	return bus.Config{URL: s.natsURL, Creds: u.Credentials, Name: u.ID, Logger: slog.New(slog.DiscardHandler)}
+	return bus.Config{URL: s.natsURL, Creds: u.Credentials, WithoutJetStream: true, Name: u.ID, Logger: slog.New(slog.DiscardHandler)}
 }
 
 // violations returns the warnings of a log in which NATS complains about the rights of

@@ -47,7 +47,7 @@ func (o operated) connect(creds string) (*bus.Bus, error) {
 	if !ok {
 		o.t.Fatal("these are no credentials")
 	}
-	b, err := bus.Connect(waittest.Context(o.t), bus.Config{URL: o.URL(), Creds: creds, InboxPrefix: natsauth.InboxPrefix(life.User), Patience: time.Millisecond})
+	b, err := bus.Connect(waittest.Context(o.t), bus.Config{URL: o.URL(), Creds: creds, InboxPrefix: natsauth.InboxPrefix(life.User), WithoutJetStream: true, Patience: time.Millisecond})
 	if err == nil {
 		o.t.Cleanup(b.Close)
 	}
