@@ -27,8 +27,7 @@ func (b *Bus) publishStored(ctx context.Context, bucket, key string, m *nats.Msg
 		}
 		defer func() { _ = sub.Unsubscribe() }()
 	}
-	id := b.nc.NewInbox()
-	m.Header.Set(writeHeader, id)
+	m.Header.Set(writeHeader, m.Reply)
 	if err := b.nc.PublishMsg(m); err != nil {
 		return 0, err
 	}
@@ -38,7 +37,7 @@ func (b *Bus) publishStored(ctx context.Context, bucket, key string, m *nats.Msg
 			return 0, ctx.Err()
 		case got := <-news:
 			switch {
-			case got.Header.Get(writeHeader) == id:
+			case got.Header.Get(writeHeader) == m.Reply:
 				return strconv.ParseUint(got.Header.Get(sequenceHeader), 10, 64)
 			case got.Subject == m.Reply:
 				return acknowledged(got)

@@ -58,7 +58,7 @@ func TestUnacknowledgedWrites(t *testing.T) {
 		t.Errorf("after the deletion: %v", err)
 	}
 	if err := b.Delete(t.Context(), bucket, key, 4); err == nil {
-		t.Error("a write with a condition that nobody checks was accepted")
+		t.Error("the bucket accepted a conditional write")
 	}
 	if _, _, err := bus.Get[int](t.Context(), b, bucket, key); err == nil {
 		t.Error("it exists again")

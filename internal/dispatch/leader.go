@@ -159,7 +159,7 @@ func (l *leader) subscribe() (func(), error) {
 		},
 		func() (func(), error) {
 			prefix := len(names.MembersSubject(l.name, ""))
-			return bus.ServeLater(b, names.MembersSubject(l.name, "*"), func(subject string, _ struct{}, reply func(queue.MembersReply)) {
+			return bus.ServeLater(b, names.MembersSubject(l.name, "*"), func(subject string, _ struct{}, reply func(queue.Members)) {
 				if answer, ok := l.m.models.members(subject[prefix:]); ok {
 					reply(answer)
 				}

@@ -30,9 +30,8 @@ func (m *models) observe(e bus.Event[queue.Members]) {
 
 // members returns how the requests for a model are shared, or false before the records have
 // been read.
-func (m *models) members(key string) (queue.MembersReply, bool) {
+func (m *models) members(key string) (queue.Members, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	record, listed := m.records[key]
-	return queue.MembersReply{Listed: listed, Members: record}, m.synced
+	return m.records[key], m.synced
 }

@@ -43,16 +43,11 @@ type Member struct {
 	Fallback bool `json:"fallback,omitempty"`
 }
 
-// Members is the part of a model's record in names.ModelsBucket that runners read.
+// Members is the part of a model's record in names.ModelsBucket that runners follow, and the
+// answer on names.MembersSubject. The zero value stands for no record.
 type Members struct {
 	// Members are the groups with a weight of their own, by name.
 	Members map[string]Member `json:"members,omitempty"`
-}
-
-// A MembersReply is the answer on names.MembersSubject.
-type MembersReply struct {
-	Listed bool `json:"listed"` // whether the model has a record
-	Members
 }
 
 // The weights of a group.

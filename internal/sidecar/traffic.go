@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// trafficWait limits how long a runner takes no requests because nobody says what
-	// weight its group has, which may be none.
+	// trafficWait limits how long a runner waits for the weight of its group, which may
+	// be zero, before it takes requests.
 	trafficWait = 10 * time.Second
 	// trafficKept is how long a runner keeps weight and fallback when the registry
 	// no longer lists its group. A claim that is deleted may leave the registry before
@@ -35,8 +35,8 @@ func (r *runner) watchTraffic(ctx context.Context) {
 }
 
 // onMembers handles what the model's record says.
-func (r *runner) onMembers(m queue.MembersReply) {
-	if member, ok := m.Members.Members[r.cfg.Member]; ok && m.Listed {
+func (r *runner) onMembers(m queue.Members) {
+	if member, ok := m.Members[r.cfg.Member]; ok {
 		r.listed(queue.Traffic{Group: r.cfg.Member, Weight: member.Weight, Fallback: member.Fallback})
 	} else {
 		r.unlisted()

@@ -14,26 +14,26 @@ import (
 // A runner whose group leaves the registry keeps weight and fallback for a while,
 // because its claim may be being deleted.
 func TestUnlistedTrafficIsKept(t *testing.T) {
-	reply := func(name string, m queue.Member) queue.MembersReply {
-		return queue.MembersReply{Listed: true, Members: queue.Members{Members: map[string]queue.Member{name: m}}}
+	reply := func(name string, m queue.Member) queue.Members {
+		return queue.Members{Members: map[string]queue.Member{name: m}}
 	}
-	gone := queue.MembersReply{}
+	gone := queue.Members{}
 	drained, raised := reply("old", queue.Member{}), reply("old", queue.Member{Weight: 7, Fallback: true})
 	others := reply("new", queue.Member{Weight: 5})
 	zero := &queue.Traffic{Group: "old"}
 	seven := &queue.Traffic{Group: "old", Weight: 7, Fallback: true}
 	for name, c := range map[string]struct {
-		replies     []queue.MembersReply // ten seconds apart
+		replies     []queue.Members // ten seconds apart
 		kept, after *queue.Traffic
 	}{
-		"Listed":        {[]queue.MembersReply{drained}, zero, zero},
-		"NeverListed":   {[]queue.MembersReply{others, gone}, nil, nil},
-		"RecordGone":    {[]queue.MembersReply{drained, gone}, zero, nil},
-		"MemberGone":    {[]queue.MembersReply{drained, others}, zero, nil},
-		"BothGone":      {[]queue.MembersReply{drained, others, gone}, zero, nil},
-		"ListedAgain":   {[]queue.MembersReply{drained, others, raised}, seven, seven},
-		"ListedAndGone": {[]queue.MembersReply{drained, gone, raised, gone}, seven, nil},
-		"ListedLate":    {[]queue.MembersReply{gone, others, raised, others}, seven, nil},
+		"Listed":        {[]queue.Members{drained}, zero, zero},
+		"NeverListed":   {[]queue.Members{others, gone}, nil, nil},
+		"RecordGone":    {[]queue.Members{drained, gone}, zero, nil},
+		"MemberGone":    {[]queue.Members{drained, others}, zero, nil},
+		"BothGone":      {[]queue.Members{drained, others, gone}, zero, nil},
+		"ListedAgain":   {[]queue.Members{drained, others, raised}, seven, seven},
+		"ListedAndGone": {[]queue.Members{drained, gone, raised, gone}, seven, nil},
+		"ListedLate":    {[]queue.Members{gone, others, raised, others}, seven, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

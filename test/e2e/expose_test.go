@@ -11,8 +11,8 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// fromZero is the quickstart with a pool that may be empty.
-const fromZero = `
+// tiny is the beginning of claims of the quickstart's model; how they are exposed follows.
+const tiny = `
 apiVersion: koldun.gorizond.io/v1
 kind: Dllama
 metadata: {name: koldun-tiny}
@@ -20,7 +20,10 @@ spec:
   model:
     sourceUrl: https://huggingface.co/gorizond/koldun-tiny
     conversion: {weightsFloatType: q40}
-  expose:
+`
+
+// fromZero is the quickstart with a pool that may be empty.
+const fromZero = tiny + `  expose:
     allowAnonymous: true
     scaling: {minDllamas: 0, maxDllamas: 1, scaleDownIdleSeconds: 1}
 `

@@ -16,16 +16,8 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// lender is a claim that serves nobody without a token, with one for another namespace.
-const lender = `
-apiVersion: koldun.gorizond.io/v1
-kind: Dllama
-metadata: {name: koldun-tiny}
-spec:
-  model:
-    sourceUrl: https://huggingface.co/gorizond/koldun-tiny
-    conversion: {weightsFloatType: q40}
-  expose: {}
+// lender is a claim that requires API tokens, with a Token for another namespace.
+const lender = tiny + `  expose: {}
 ---
 apiVersion: koldun.m.gorizond.io/v1alpha1
 kind: Token

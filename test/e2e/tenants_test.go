@@ -15,15 +15,7 @@ import (
 )
 
 // ofTenants is a claim with all kinds of pods that use NATS.
-const ofTenants = `
-apiVersion: koldun.gorizond.io/v1
-kind: Dllama
-metadata: {name: koldun-tiny}
-spec:
-  model:
-    sourceUrl: https://huggingface.co/gorizond/koldun-tiny
-    conversion: {weightsFloatType: q40}
-  expose: {allowAnonymous: true}
+const ofTenants = tiny + `  expose: {allowAnonymous: true}
 `
 
 // besides is a claim of another namespace with an account of its own.
