@@ -91,6 +91,25 @@ func dllama(server, spec string) string {
 	return "{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: a}, spec: {engine: {type: openai, server: {" + server + "}}" + spec + "}}"
 }
 
+func TestIngressRef(t *testing.T) {
+	const ref = "ingressRef: {name: i}, modelRef: {name: m, namespace: other}"
+	claim := func(spec string) string {
+		return "{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: a}, spec: {" + spec + "}}"
+	}
+	checkAll(t, map[string]check{
+		"Given":       {claim(ref), nil},
+		"Slots":       {claim(ref + ", engine: {slots: 4}, expose: {}"), nil},
+		"OwnModel":    {claim("ingressRef: {name: i}, modelRef: {name: m}"), []string{"spec.ingressRef", "give modelRef with a namespace"}},
+		"InlineModel": {claim("ingressRef: {name: i}, model: {sourceUrl: hf://org/repo}"), []string{"spec.ingressRef"}},
+		"NoModel":     {claim("ingressRef: {name: i}"), []string{"spec.ingressRef"}},
+		"Scaled":      {claim(ref + ", expose: {scaling: {}}"), []string{"spec.ingressRef"}},
+		"Server":      {claim(ref + ", engine: {type: openai, server: {url: 'https://h/v1'}}"), []string{"spec.ingressRef", "only slots"}},
+		"Type":        {claim(ref + ", engine: {type: embedded}"), []string{"spec.ingressRef"}},
+		"Context":     {claim(ref + ", engine: {maxSeqLen: 64}"), []string{"spec.ingressRef"}},
+		"Name":        {claim("ingressRef: {name: a/b}, modelRef: {name: m, namespace: other}"), []string{"spec.ingressRef.name"}},
+	})
+}
+
 func TestServer(t *testing.T) {
 	const (
 		url  = "url: 'https://api.example.com/v1'"

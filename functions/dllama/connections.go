@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
@@ -27,7 +26,7 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 	}
 	desired := map[string]any{}
 	account := p.account()
-	if !exposes || account.ID != "" || p.records() || p.weighted() || p.scaled() {
+	if !exposes || account.ID != "" || p.records() || p.weighted() || p.scaled() || p.asks() {
 		via, next, err := p.connectNATS()
 		if err != nil || next == compose.Stop {
 			return compose.Stop, err
@@ -43,6 +42,12 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 			desired[resRegistry] = managed.Queue(via, ns, names.Object(name, "dllama", "registry"), "", v1alpha1.QueueParameters{
 				KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)},
 			})
+		}
+		if p.asks() {
+			desired[resRegistry] = managed.Queue(via, ns, names.Object(name, "dllama", "registry"), "", v1alpha1.QueueParameters{
+				KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket), managed.Lasting(names.TokensBucket)},
+			})
+			desired[resToken] = p.token(via)
 		}
 		if p.weighted() {
 			desired[resMember] = managed.Member(via, ns, names.Object(name, "dllama", "member"), p.group(), *p.d.Spec.Traffic, p.served())
@@ -104,16 +109,9 @@ func (p *dllamaPlan) records() bool { return (p.foreign() || p.alone()) && !p.al
 // without a Model, so that requests here can name it. The members of a Session share the entry, so none of them
 // deletes it.
 func (p *dllamaPlan) record(via managed.Via) *v1alpha1.ModelRecord {
-	spec := managed.Spec(via)
+	r := managed.Record(via, p.d.Namespace, names.Object(p.d.Name, "dllama", "record"), p.modelName, p.artifact.URL)
 	if p.d.Labels[v1.LabelSession] != "" {
-		spec = managed.Spec(via, xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate)
+		r.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate}
 	}
-	return &v1alpha1.ModelRecord{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindModelRecord},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: names.Object(p.d.Name, "dllama", "record")},
-		Spec: v1alpha1.ModelRecordSpec{
-			ManagedResourceSpec: spec,
-			ForProvider:         v1alpha1.ModelRecordParameters{Namespace: p.d.Namespace, Name: p.modelName, ArtifactURL: p.artifact.URL},
-		},
-	}
+	return r
 }

@@ -23,13 +23,15 @@ import (
 // Names of the composed resources.
 const (
 	resModel         = "model"
-	resServedModel   = "served-model" // required only
+	resServedModel   = "served-model"  // required only
+	resOtherIngress  = "other-ingress" // required only
 	resIngress       = "ingress"
 	resBucket        = "bucket"
 	resRunners       = "runners"
 	resRecord        = "record"
 	resRegistry      = "registry"
 	resMember        = "member"
+	resToken         = "token"
 	resService       = "root-service"
 	resRoot          = "root"
 	resRootGuard     = "root-guard"

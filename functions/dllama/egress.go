@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/functions/connection"
+	"github.com/gorizond/koldun/functions/ingress"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/egress"
 	"github.com/gorizond/koldun/internal/engine"
@@ -21,6 +22,9 @@ func (p *dllamaPlan) egress() connection.Egress {
 	}
 	if p.delivery == deliveryFetch {
 		out.Systems = append(out.Systems, p.storePorts())
+	}
+	if p.asks() { // the port of the pods: the Service may have another one
+		out.Ports = append(out.Ports, ingress.PortNumber)
 	}
 	s := p.d.Spec.Engine.Server
 	if s == nil {

@@ -1,6 +1,7 @@
 package dllama
 
 import (
+	"cmp"
 	"fmt"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -12,6 +13,7 @@ import (
 
 // Values of fields of the API.
 const (
+	typeServer     = v1.EngineType("openai")
 	sourceDownload = "download"
 	conversionNone = "None"
 )
@@ -21,11 +23,19 @@ const (
 // chosen when the Model is known. If the server cannot run the claim, what exists
 // of the Model stays.
 func (p *dllamaPlan) configure() (compose.Next, error) {
-	s := p.d.Spec.Engine
-	if s.Server == nil {
+	var server engine.Server
+	switch s := p.d.Spec.Engine; {
+	case p.asks():
+		var next compose.Next
+		if server, next = p.gateway(); next == compose.Stop {
+			return next, nil
+		}
+	case s.Server == nil:
 		return compose.Continue, nil
+	default:
+		server = serverOf(s)
 	}
-	chosen, problem := configured(s)
+	chosen, problem := configured(cmp.Or(p.d.Spec.Engine.Type, typeServer), server)
 	if problem == "" {
 		problem = p.ineffective(chosen)
 	}
@@ -33,21 +43,21 @@ func (p *dllamaPlan) configure() (compose.Next, error) {
 		p.engine = chosen
 	} else {
 		p.refused = true
-		p.engine = engine.Engine{Reads: serverOf(s).Reads()}
+		p.engine = engine.Engine{Reads: server.Reads()}
 		p.Fail(reason.TopologyInvalid, "%s", problem)
 	}
 	return compose.Continue, nil
 }
 
-func configured(s v1.Engine) (chosen engine.Engine, problem string) {
-	chosen, err := catalog.ByName(string(s.Type))
+func configured(kind v1.EngineType, server engine.Server) (chosen engine.Engine, problem string) {
+	chosen, err := catalog.ByName(string(kind))
 	switch {
 	case err != nil:
 		return chosen, fmt.Sprintf("spec.engine.type: %v", err)
 	case chosen.Configured == nil:
 		return chosen, fmt.Sprintf("spec.engine.server: the %s engine is no server", chosen.Name)
 	}
-	if chosen, err = chosen.Configured(serverOf(s)); err != nil {
+	if chosen, err = chosen.Configured(server); err != nil {
 		return chosen, fmt.Sprintf("spec.engine.%v", err)
 	}
 	return chosen, ""

@@ -3,11 +3,10 @@ package dllama
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/grant"
 	"github.com/gorizond/koldun/functions/reason"
 )
 
@@ -36,15 +35,9 @@ func (p *dllamaPlan) grant() (compose.Next, error) {
 }
 
 // withdrawn reports whether a Model of another namespace may not be served here, and says
-// so. One that has not been read yet, or cannot be, says nothing of the grant; one that is
-// deleted grants nothing.
+// so.
 func (p *dllamaPlan) withdrawn(res, namespace, name string) bool {
-	if namespace == "" || namespace == p.d.Namespace {
-		return false
-	}
-	var m v1.Model
-	found, known := p.Require(res, v1.APIVersion, v1.KindModel, namespace, name, &m)
-	if !known || !found && p.Known(res) || found && grants(m, p.d.Namespace) {
+	if !grant.Withdrawn(p.Call, res, namespace, name, p.d.Namespace) {
 		return false
 	}
 	p.failGrant(namespace, name)
@@ -59,9 +52,4 @@ func (p *dllamaPlan) failGrant(namespace, name string) {
 		but = fmt.Sprintf(", or its spec.allowedNamespaces lacks namespace %q", p.d.Namespace)
 	}
 	p.Fail(reason.ModelNotFound, "spec.modelRef: Model %q does not exist in namespace %q%s", name, namespace, but)
-}
-
-// grants reports whether a Model allows objects of another namespace to serve it.
-func grants(m v1.Model, namespace string) bool {
-	return slices.Contains(m.Spec.AllowedNamespaces, namespace) || slices.Contains(m.Spec.AllowedNamespaces, "*")
 }

@@ -39,6 +39,9 @@ func (p *dllamaPlan) rootPod() workload.Pod {
 	if server := s.Engine.Server; server != nil {
 		r.APIKey = server.APIKeySecretRef
 	}
+	if p.asks() {
+		r.APIKey = &v1.SecretKeyReference{Name: p.tokenSecret(), Key: "token"}
+	}
 	if n := p.workerCount(); n > 0 {
 		r.Spec.Workers = enginepod.Addresses(p.d.Namespace, p.workersName(), n, engine.EngineNumber)
 		r.Spec.WaitFor = enginepod.Addresses(p.d.Namespace, p.workersName(), n, engine.HealthNumber)

@@ -62,7 +62,7 @@ func (p *dllamaPlan) unfit() string {
 // not run on that many nodes; empty if it does.
 func (p *dllamaPlan) chooseEngine(nodes int32) (problem string) {
 	r := p.d.Spec.Runtime
-	if r.Engine.Server == nil {
+	if r.Engine.Server == nil && !p.asks() {
 		chosen, err := catalog.Choose(catalog.Claim{
 			Engine: string(r.Engine.Type), Nodes: int(nodes), Koldun: p.Image, Images: []string{r.RootImage, r.WorkerImage},
 		})
@@ -74,8 +74,12 @@ func (p *dllamaPlan) chooseEngine(nodes int32) (problem string) {
 		}
 		p.engine = chosen
 	}
+	slots := int(r.Engine.Slots)
+	if p.asks() {
+		slots = 0 // the gateway has them already
+	}
 	var err error
-	if p.engine, err = p.engine.WithSlots(int(r.Engine.Slots)); err != nil {
+	if p.engine, err = p.engine.WithSlots(slots); err != nil {
 		return fmt.Sprintf("spec.engine.slots: %v", err)
 	}
 	if err := p.engine.CheckNodes(int(nodes)); err != nil {

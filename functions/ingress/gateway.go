@@ -50,7 +50,7 @@ func (p *ingressPlan) gatewayPod() workload.Pod {
 	}
 	return workload.Pod{
 		Labels:       workload.Labels("gateway", "ingress", p.i.Name),
-		Ports:        map[string]int32{portAPI: apiNumber, queue.PortHealth: queue.HealthNumber},
+		Ports:        map[string]int32{portAPI: PortNumber, queue.PortHealth: queue.HealthNumber},
 		Containers:   []workload.Container{c},
 		GraceSeconds: 60,
 	}

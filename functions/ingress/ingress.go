@@ -31,11 +31,12 @@ const (
 	resGuard      = "guard"
 )
 
-// Port of the API.
-const (
-	portAPI   = "api"
-	apiNumber = 8082
-)
+// portAPI names the port of the API.
+const portAPI = "api"
+
+// PortNumber is that of the API on pods of gateways, and on their Services unless the
+// Ingress says another one.
+const PortNumber = 8082
 
 // dispatchers of an Ingress: one leads, one stands by.
 const dispatchers = 2
@@ -172,7 +173,7 @@ func (p *ingressPlan) guard() error {
 	if !workload.Guarded(b.NetworkPolicy) {
 		return nil
 	}
-	doors := []workload.Door{{Port: apiNumber}, {Port: queue.HealthNumber}}
+	doors := []workload.Door{{Port: PortNumber}, {Port: queue.HealthNumber}}
 	out := connection.Egress{
 		Policy: resGuard, Scheduling: b.BackendScheduling, Systems: [][]int32{p.status.NATSPorts},
 		Ports: workload.EnvOf(b.BackendEnv, b.BackendEnvFrom).Ports(),

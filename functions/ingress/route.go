@@ -1,6 +1,7 @@
 package ingress
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strings"
@@ -10,21 +11,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // route composes the Service and the route from outside the cluster, and reports
 // the URL.
 func (p *ingressPlan) route() (compose.Next, error) {
 	s := p.i.Spec.Service
-	kind, port := corev1.ServiceType(s.Type), s.Port
-	if kind == "" {
-		kind = corev1.ServiceTypeClusterIP
-	}
-	if port == 0 {
-		port = 8082
-	}
+	kind, port := cmp.Or(corev1.ServiceType(s.Type), corev1.ServiceTypeClusterIP), servicePort(p.i)
 	name := p.name(resGateway)
 	service := workload.Service(p.i.Namespace, name, kind, p.labels(), map[string]int32{portAPI: port})
 	service.Annotations = s.Annotations
@@ -32,7 +29,7 @@ func (p *ingressPlan) route() (compose.Next, error) {
 		return compose.Stop, err
 	}
 	p.status.BackendServiceName = name
-	p.status.URL = serviceURL(name, p.i.Namespace, port)
+	p.status.URL = ServiceURL(p.i)
 	r := p.i.Spec.Route
 	if r == nil {
 		return compose.Continue, nil
@@ -133,8 +130,10 @@ func pathType(s string) networkingv1.PathType {
 	return networkingv1.PathTypePrefix
 }
 
-// serviceURL is the base URL of the API inside of the cluster.
-func serviceURL(name, namespace string, port int32) string {
-	host := net.JoinHostPort(name+"."+namespace+".svc.cluster.local", fmt.Sprint(port))
-	return "http://" + host + "/v1"
+// ServiceURL returns the base URL of an Ingress' API inside of the cluster.
+func ServiceURL(i v1.Ingress) string {
+	host := names.Object(i.Name, resGateway) + "." + i.Namespace + ".svc.cluster.local"
+	return "http://" + net.JoinHostPort(host, fmt.Sprint(servicePort(i))) + "/v1"
 }
+
+func servicePort(i v1.Ingress) int32 { return cmp.Or(i.Spec.Service.Port, PortNumber) }

@@ -75,6 +75,19 @@ func Member(via Via, namespace, name, group string, t v1.Traffic, model string) 
 	}
 }
 
+// Record returns a ModelRecord that lists a model under a name of its own namespace, with
+// the folder of its files; empty is none.
+func Record(via Via, namespace, name, model, url string) *v1alpha1.ModelRecord {
+	return &v1alpha1.ModelRecord{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindModelRecord},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: v1alpha1.ModelRecordSpec{
+			ManagedResourceSpec: Spec(via),
+			ForProvider:         v1alpha1.ModelRecordParameters{Namespace: namespace, Name: model, ArtifactURL: url},
+		},
+	}
+}
+
 // KeyValue returns a KeyValue that writes its connection to the Secret.
 func KeyValue(via Via, namespace, name, secret string, p v1alpha1.KeyValueParameters) *v1alpha1.KeyValue {
 	return &v1alpha1.KeyValue{

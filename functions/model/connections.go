@@ -45,7 +45,7 @@ func (p *modelPlan) connections() (compose.Next, error) {
 	}
 	desired := map[string]any{
 		resQueue: managed.Queue(p.via, ns, names.Object(name, "model", "queue"), p.busSecret(), v1alpha1.QueueParameters{
-			KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ProgressBucket), managed.Lasting(names.ModelsBucket)},
+			KeyValues: append([]v1alpha1.KeyValueParameters{managed.Lasting(names.ProgressBucket)}, p.registryBuckets()...),
 		}),
 	}
 	for i, bucket := range p.buckets() {
@@ -95,7 +95,7 @@ func (p *modelPlan) logIn(jobs ...v1alpha1.NATSUserGrant) (err error) {
 // reads the headers of files in a volume. A Model that is listed goes on when that is
 // not ready.
 func (p *modelPlan) registry() (compose.Next, error) {
-	secret, buckets := "", []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)}
+	secret, buckets := "", p.registryBuckets()
 	if p.converts() {
 		secret, buckets = p.busSecret(), append(buckets, managed.Lasting(names.ProgressBucket))
 	}
@@ -110,6 +110,15 @@ func (p *modelPlan) registry() (compose.Next, error) {
 	}
 	p.FailIf(pending.Reason, pending.Message)
 	return compose.Stop, nil
+}
+
+// registryBuckets are those that list models, and the tokens of other namespaces.
+func (p *modelPlan) registryBuckets() []v1alpha1.KeyValueParameters {
+	out := []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)}
+	if len(p.m.Spec.AllowedNamespaces) > 0 {
+		out = append(out, managed.Lasting(names.TokensBucket))
+	}
+	return out
 }
 
 func (p *modelPlan) storeSecret() string { return connection.StoreSecret("model", p.m.Name) }

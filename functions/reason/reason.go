@@ -107,6 +107,8 @@ const (
 const (
 	// ModelNotFound: the field spec.modelRef names a Model that does not exist, or one of another namespace that does not allow the use.
 	ModelNotFound Reason = "ModelNotFound"
+	// GatewayNotFound: the field spec.ingressRef names an Ingress that does not exist.
+	GatewayNotFound Reason = "GatewayNotFound"
 	// ModelPending: the Model is not ready yet.
 	ModelPending Reason = "ModelPending"
 	// ModelFailed: the Model cannot become ready.
@@ -127,7 +129,7 @@ const (
 	RequestSufficient Reason = "RequestSufficient"
 	// KeyInvalid: the field spec.key names a pool of another model.
 	KeyInvalid Reason = "KeyInvalid"
-	// ServesInvalid: the field spec.serves names a Model of another namespace.
+	// ServesInvalid: the field spec.serves names a Model of another namespace that does not allow the use, or one whose name is taken here.
 	ServesInvalid Reason = "ServesInvalid"
 	// DllamasStarting: not all Dllamas of the pool are ready.
 	DllamasStarting Reason = "DllamasStarting"

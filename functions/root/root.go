@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/enginepod"
+	"github.com/gorizond/koldun/functions/grant"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/reason"
@@ -29,6 +31,14 @@ const (
 	resService = "service"
 	resRoot    = "root"
 	resGuard   = "guard"
+)
+
+// Names of what is composed and required for a Model of another namespace.
+const (
+	resRegistry = "registry"
+	resRecord   = "record"
+	resModel    = "model"
+	resNamesake = "namesake"
 )
 
 // Compose answers one call for a Root.
@@ -56,6 +66,8 @@ type rootPlan struct {
 	status v1.RootStatus
 
 	session          string   // pool whose requests the root takes; empty is none
+	model            string   // name of its Model
+	foreign          bool     // whether that is another namespace's
 	workers, waitFor []string // HOST:PORT of engines, and of supervisors
 	engine           engine.Engine
 	logins           connection.Logins // set with the connection to the queue
@@ -66,19 +78,40 @@ func (p *rootPlan) allow() (compose.Next, error) {
 	return p.Allow(p.r.Namespace, platform.Image("spec.image", p.r.Spec.Image), platform.Args("spec.args", p.r.Spec.Args)), nil
 }
 
-// joinPool finds the pool whose requests the root takes. A Root of another
-// namespace would read the prompts of this one, so nothing is composed for it.
+// joinPool finds the pool whose requests the root takes. It is of the Root's own
+// namespace, whatever the Model's is: a Root of another namespace would read the prompts
+// of this one.
 func (p *rootPlan) joinPool() (compose.Next, error) {
 	namespace, name, serves := strings.Cut(p.r.Spec.Serves, "/")
-	switch {
-	case !serves:
-	case namespace != p.r.Namespace:
-		p.Fail(reason.ServesInvalid, "spec.serves: %q is a Model of namespace %q, and a Root serves only those of its own: create the Root in namespace %q", p.r.Spec.Serves, namespace, namespace)
-		return compose.Stop, nil
-	default:
-		p.session = names.Session(namespace, name, "")
+	if !serves {
+		return compose.Continue, nil
 	}
+	if namespace != p.r.Namespace {
+		if problem := p.refuses(namespace, name); problem != "" {
+			p.Fail(reason.ServesInvalid, "spec.serves: %s", problem)
+			return compose.Stop, nil
+		}
+		p.foreign = true
+	}
+	p.model, p.session = name, names.Session(p.r.Namespace, name, "")
 	return compose.Continue, nil
+}
+
+// refuses says why a Model of another namespace is not served here; empty if it is. One
+// that cannot be read is served on, but not for the first time.
+func (p *rootPlan) refuses(namespace, name string) string {
+	if namespace == "" {
+		return fmt.Sprintf("%q has no namespace: write NAMESPACE/NAME", p.r.Spec.Serves)
+	}
+	var m v1.Model
+	found, _ := p.Require(resModel, v1.APIVersion, v1.KindModel, namespace, name, &m)
+	if grant.Withdrawn(p.Call, resModel, namespace, name, p.r.Namespace) || !found && !p.Exists(resRoot) {
+		return fmt.Sprintf("Model %q does not exist in namespace %q, or its spec.allowedNamespaces lacks namespace %q", name, namespace, p.r.Namespace)
+	}
+	if taken, _ := p.Require(resNamesake, v1.APIVersion, v1.KindModel, p.r.Namespace, name, &v1.Model{}); taken {
+		return fmt.Sprintf("a Model %q is in namespace %q too, so clients there cannot ask for the one of namespace %q: rename one", name, p.r.Namespace, namespace)
+	}
+	return ""
 }
 
 // findWorkers lists the workers: those that are named, or those that are
@@ -143,12 +176,15 @@ func (p *rootPlan) queue() (compose.Next, error) {
 		}
 	}
 	runners := managed.KeyValue(via, p.r.Namespace, names.Object(p.r.Name, "root", "runners"), p.busSecret(), managed.Expiring(names.RunnersBucket))
-	pending, err := managed.Await(p.Call, map[string]any{resRunners: runners})
+	desired := map[string]any{resRunners: runners}
+	if p.foreign {
+		p.list(desired, via)
+	}
+	pending, err := managed.Await(p.Call, desired)
 	if err != nil {
 		return compose.Stop, err
 	}
-	_, model, _ := strings.Cut(p.r.Spec.Serves, "/")
-	user := connection.Runner(p.session, p.r.Namespace, p.name()+"-0", model)
+	user := connection.Runner(p.session, p.r.Namespace, p.name()+"-0", p.model)
 	logins, waiting, err := connection.Users(p.Call, via, owner, connection.AccountOf(p.Call, resRunners), user)
 	p.logins, pending = logins, cmp.Or(pending, waiting)
 	if err != nil || !pending.Any() || running {
@@ -156,6 +192,14 @@ func (p *rootPlan) queue() (compose.Next, error) {
 	}
 	p.FailIf(pending.Reason, pending.Message)
 	return compose.Stop, nil
+}
+
+// list lists a Model of another namespace in this one, so that requests here can name it.
+func (p *rootPlan) list(desired map[string]any, via managed.Via) {
+	desired[resRegistry] = managed.Queue(via, p.r.Namespace, names.Object(p.r.Name, "root", "registry"), "", v1alpha1.QueueParameters{
+		KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)},
+	})
+	desired[resRecord] = managed.Record(via, p.r.Namespace, names.Object(p.r.Name, "root", "record"), p.model, "")
 }
 
 func (p *rootPlan) busSecret() string { return connection.BusSecret("root", p.r.Name) }
@@ -238,7 +282,7 @@ func (p *rootPlan) pod() workload.Pod {
 		out.Resources = *s.Resources
 	}
 	if p.session != "" {
-		out.Session, out.Model, out.BusSecret, out.Login, out.Timeouts = p.session, s.Serves, p.busSecret(), p.logins.Runner(), s.AnswerTimeouts
+		out.Session, out.Model, out.BusSecret, out.Login, out.Timeouts = p.session, p.r.Namespace+"/"+p.model, p.busSecret(), p.logins.Runner(), s.AnswerTimeouts
 	}
 	return out.Pod()
 }

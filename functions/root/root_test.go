@@ -18,6 +18,7 @@ func TestRoot(t *testing.T) {
 	invalid := map[string][]string{"ingresses": {
 		"metadata: {name: a}\nspec: {backend: {nats: {url: 'nats://a:4222'}}}", "metadata: {name: b}\nspec: {backend: {nats: {url: 'nats://b:4222'}}}",
 	}}
+	connected := map[string]string{"runners": composetest.Ready, "registry": composetest.Ready, "record": composetest.Ready, "root": composetest.OnePod}
 	composetest.Table(t, root.Compose, map[string]composetest.Case{
 		"Embedded":      {Composite: meta + "spec: {" + files + "}", Reason: reason.RootStarting, Says: "m.m"},
 		"Loading":       {Composite: meta + "spec: {" + files + "}", Observed: map[string]string{"pods": "status: {atProvider: {progress: [{pod: r-alone-0, stage: load, percent: 50}]}}"}, Reason: reason.RootStarting, Says: "the root loads m.m: 50%"},
@@ -42,10 +43,23 @@ func TestRoot(t *testing.T) {
 		"ServesPendingRunning": {Composite: meta + "spec: {" + files + ", serves: ns/m}", Observed: map[string]string{"root": composetest.OnePod}, Reason: reason.Available},
 		"ServesNowhere":        {Composite: meta + "spec: {" + files + ", serves: ns/m}", Required: invalid, Reason: reason.ConnectionAmbiguous, Says: "spec.nats"},
 		"ServesNowhereRunning": {Composite: meta + "spec: {" + files + ", serves: ns/m}", Required: invalid, Observed: map[string]string{"root": composetest.OnePod, "runners": composetest.Ready}, Reason: reason.ConnectionAmbiguous},
-		"ServesForeign":        {Composite: meta + "spec: {" + files + ", serves: victim/m}", Observed: map[string]string{"root": composetest.OnePod}, Reason: reason.ServesInvalid, Says: `"victim"`},
-		"Tuned":                {Composite: meta + "spec: {" + files + ", serves: ns/m, answerTimeouts: {grace: 10s, firstToken: 1m}, env: [{name: A, value: b}], envFrom: [{configMapRef: {name: c}}]}", Observed: map[string]string{"runners": composetest.Ready, "root": composetest.OnePod}, Reason: reason.Available},
-		"Legacy":               {Composite: meta + "spec: {" + files + ", memory: {overheadMaxRatio: 2}, cacheSpec: {bucket: b}, nats: {url: 'nats://h'}}", Reason: reason.RootStarting},
+		"ServesForeign":        {Composite: meta + "spec: {" + files + ", serves: victim/m}", Required: lists("other"), Observed: map[string]string{"root": composetest.OnePod}, Reason: reason.ServesInvalid, Says: `"victim"`},
+		"ServesGranted":        {Composite: meta + "spec: {" + files + ", serves: owner/m}", Required: lists("ns"), Observed: connected, Reason: reason.Available},
+		"ServesGrantedPending": {Composite: meta + "spec: {" + files + ", serves: owner/m}", Required: lists("ns"), Observed: map[string]string{"runners": composetest.Ready}, Reason: reason.ConnectionPending},
+		"ServesGrantedToAll":   {Composite: meta + "spec: {" + files + ", serves: owner/m}", Required: lists("'*'"), Observed: connected, Reason: reason.Available},
+		"ServesNamesake": {
+			Composite: meta + "spec: {" + files + ", serves: owner/m}", Required: map[string][]string{"model": lists("ns")["model"], "namesake": {"metadata: {name: m, namespace: ns}"}}, Observed: connected,
+			Reason: reason.ServesInvalid, Says: "rename one",
+		},
+		"Tuned":  {Composite: meta + "spec: {" + files + ", serves: ns/m, answerTimeouts: {grace: 10s, firstToken: 1m}, env: [{name: A, value: b}], envFrom: [{configMapRef: {name: c}}]}", Observed: map[string]string{"runners": composetest.Ready, "root": composetest.OnePod}, Reason: reason.Available},
+		"Legacy": {Composite: meta + "spec: {" + files + ", memory: {overheadMaxRatio: 2}, cacheSpec: {bucket: b}, nats: {url: 'nats://h'}}", Reason: reason.RootStarting},
 	})
+}
+
+// lists is a Model of another namespace that a namespace may use, and that no Model
+// here has the name of.
+func lists(namespace string) map[string][]string {
+	return map[string][]string{"model": {"metadata: {name: m}\nspec: {allowedNamespaces: [" + namespace + "]}"}, "namesake": {}}
 }
 
 // TestForeignRootGetsNothing attacks: a Root that names a Model of another
@@ -61,9 +75,18 @@ func TestForeignRootGetsNothing(t *testing.T) {
 		"Claim":   claim + ", serves: victim/m}",
 		"Image":   meta + "spec: {" + files + ", image: evil, serves: victim/m}",
 	} {
-		for state, observed := range map[string]map[string]string{"New": nil, "Running": {"root": composetest.OnePod, "runners": composetest.Ready}} {
+		running := map[string]string{"root": composetest.OnePod, "runners": composetest.Ready}
+		for state, c := range map[string]composetest.Case{
+			"New":          {},
+			"Denied":       {Required: lists("other")},
+			"Lookalike":    {Required: lists("s, nss, 'n'")},
+			"Running":      {Required: lists("other"), Observed: running},
+			"GoneRunning":  {Required: map[string][]string{"model": {}}, Observed: running},
+			"TakenRunning": {Required: map[string][]string{"model": lists("'*'")["model"], "namesake": {"metadata: {name: m}"}}, Observed: running},
+		} {
 			t.Run(name+state, func(t *testing.T) {
-				rsp := composetest.Run(t, root.Compose, composetest.Case{Composite: composite, Observed: observed})
+				c.Composite = composite
+				rsp := composetest.Run(t, root.Compose, c)
 				if got := composetest.Names(rsp); len(got) > 0 {
 					t.Errorf("%q are composed", got)
 				}

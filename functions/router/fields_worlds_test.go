@@ -74,6 +74,10 @@ func worlds() map[string][]world {
 	around := map[string][]string{"model": {served}, "ingresses": {}, "namesake": {}}
 	serving := with(connected, around)
 	inline := with(join(connected, state{"model-part": "status: {atProvider: {serving: true, outputs: {outputPVCName: claim, " + modelFiles + "}}}"}), around)
+	const granting = "{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: m, namespace: other}, spec: {allowedNamespaces: [ns]}}"
+	asking := with(join(connected, state{"token": ready}), map[string][]string{
+		"model": {granting}, "other-ingress": {"{apiVersion: koldun.gorizond.io/v1, kind: Ingress, metadata: {name: i, namespace: other}}"}, "ingresses": {}, "namesake": {},
+	})
 	source := with(connected, map[string][]string{"model": {plainFiles}, "ingresses": {}, "namesake": {}})
 
 	running := with(state{"queue": ready, "gateway": "status: {readyReplicas: 1}", "dispatcher": "status: {readyReplicas: 1}"}, nil)
@@ -108,6 +112,7 @@ func worlds() map[string][]world {
 			in("{modelRef: {name: m}, nodes: 2, rootImage: i, engine: {type: openai, server: {profile: generic, command: [a]}}}", source),
 			in("{engine: {type: openai, server: {source: download, profile: vllm, model: org/m}}}", source),
 			in("{engine: {type: openai, server: {url: 'https://a.example/v1'}}}", source),
+			in("{modelRef: {name: m, namespace: other}, ingressRef: {name: i}}", asking),
 		},
 		"Session": {
 			in("{envFrom: [{secretRef: {name: s}}], modelRef: {name: m}}", alone),

@@ -137,7 +137,11 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"Registering":         {model + tiny, modelWith(state{"converted": whole(converted)}), nil, "Serving", "False", reason.Registering, ""},
 		"ModelAvailable":      {model + tiny, modelWith(state{"converted": whole(converted), "record": ready}), nil, "Serving", "True", reason.Available, ""},
 
-		"ModelNotFound":     {dllama + dependent, nil, map[string]string{"model": ""}, "Serving", "False", reason.ModelNotFound, `"m"`},
+		"ModelNotFound": {dllama + dependent, nil, map[string]string{"model": ""}, "Serving", "False", reason.ModelNotFound, `"m"`},
+		"GatewayNotFound": {
+			dllama + "spec: {modelRef: {name: m, namespace: other}, ingressRef: {name: i}}\n", nil,
+			map[string]string{"model": "metadata: {name: m, namespace: other}\nspec: {allowedNamespaces: [ns]}", "other-ingress": ""}, "Serving", "False", reason.GatewayNotFound, "spec.ingressRef",
+		},
 		"ModelPending":      {dllama + dependent, nil, nil, "Serving", "False", reason.ModelPending, ""},
 		"ModelFailed":       {dllama + dependent, nil, map[string]string{"model": "status: {conditions: [{type: Serving, status: 'False', reason: DownloadFailed, message: no space}]}"}, "Serving", "False", reason.ModelFailed, "no space"},
 		"TopologyInvalid":   {dllama + "spec: {engine: {type: embedded}, replicaPower: 1, modelRef: {name: m}}\n", nil, refs, "Serving", "False", reason.TopologyInvalid, "spec.replicaPower"},

@@ -6,6 +6,8 @@ import "time"
 // leave the choice to the profile of the server.
 type Server struct {
 	Profile string
+	// Gateway means that the server is a gateway of Koldun, in place of a profile.
+	Gateway bool
 	// URL is the base of a server outside the pods.
 	URL string
 	// Downloads means that the server downloads the model itself.

@@ -10,108 +10,145 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/gorizond/koldun/functions/grant"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// lender is a claim that requires API tokens, with a Token for another namespace.
-const lender = tiny + `  expose: {}
----
-apiVersion: koldun.m.gorizond.io/v1alpha1
-kind: Token
-metadata: {name: guest}
-spec:
-  writeConnectionSecretToRef: {name: guest}
-  forProvider: {models: [NAMESPACE/koldun-tiny]}
+// owner is a claim that requires API tokens, of a Model that another namespace may use.
+const owner = tiny + `    allowedNamespaces: [GUEST]
+  expose: {}
 `
 
-// guest is a claim that asks the lender's gateway.
+// guest is a claim that asks the owner's gateway.
 const guest = `
 apiVersion: koldun.gorizond.io/v1
 kind: Dllama
 metadata: {name: koldun-tiny}
 spec:
-  engine:
-    type: openai
-    server:
-      url: URL
-      model: LENDER/koldun-tiny
-      apiKeySecretRef: {name: lent, key: token}
-      slots: 2
+  modelRef: {name: koldun-tiny, namespace: OWNER}
+  ingressRef: {name: koldun-tiny}
   expose: {allowAnonymous: true}
 `
 
+// forged is a Token like the one that the claim of a guest composes.
+const forged = `
+apiVersion: koldun.m.gorizond.io/v1alpha1
+kind: Token
+metadata: {name: forged, labels: {LABEL: VALUE}}
+spec:
+  writeConnectionSecretToRef: {name: forged}
+  forProvider: {prefix: granted/, models: [OWNER/koldun-tiny]}
+`
+
 // TestModelOfAnotherNamespace serves a model under a claim of another namespace, as
-// examples/claims/other-namespace.yaml does, until its owner withdraws the token.
+// examples/claims/other-namespace.yaml does, until its owner withdraws the grant. A third
+// namespace gets nothing.
 func TestModelOfAnotherNamespace(t *testing.T) {
 	p := installed(t, "Namespaced")
 	p.watch(t)
 	p.run(t)
 	ctx := t.Context()
-	here, there := p.Namespace(t), p.Namespace(t)
-	lent := strings.ReplaceAll(lender, "NAMESPACE", here)
-	if err := p.ApplyIn(ctx, here, lent); err != nil {
+	here, there, elsewhere := p.Namespace(t), p.Namespace(t), p.Namespace(t)
+	granted := strings.ReplaceAll(owner, "GUEST", there)
+	if err := p.ApplyIn(ctx, here, granted); err != nil {
 		t.Fatal(err)
+	}
+	asking := strings.ReplaceAll(guest, "OWNER", here)
+	fake := strings.ReplaceAll(forged, "OWNER", here)
+	for label, value := range grant.Labels(here, "koldun-tiny") {
+		fake = strings.NewReplacer("LABEL", label, "VALUE", value).Replace(fake)
+	}
+	for ns, manifests := range map[string]string{there: asking, elsewhere: asking + "---" + fake} {
+		if err := p.ApplyIn(ctx, ns, manifests); err != nil {
+			t.Fatal(err)
+		}
 	}
 	cluster.Eventually(t, "the claim to be ready", p.holds(here, api, "Dllama", "koldun-tiny", "Ready"))
-	url := p.claimURL(t, here, "koldun-tiny")
-	if err := ask(ctx, p.node.HTTP(), url, nil); err == nil || !strings.Contains(err.Error(), http.StatusText(http.StatusUnauthorized)) {
-		t.Errorf("without a token the answer is %v, want 401", err)
-	}
-	p.handOver(t, client.ObjectKey{Namespace: here, Name: "guest"}, client.ObjectKey{Namespace: there, Name: "lent"})
-	borrowed := strings.NewReplacer("URL", url, "LENDER", here).Replace(guest)
-	if err := p.ApplyIn(ctx, there, borrowed); err != nil {
-		t.Fatal(err)
-	}
 	cluster.Eventually(t, "the claim of the other namespace to be ready", p.holds(there, api, "Dllama", "koldun-tiny", "Ready"))
-	mine := p.claimURL(t, there, "koldun-tiny")
-	if err := ask(ctx, p.node.HTTP(), mine, nil); err != nil {
+	ownerURL, guestURL := p.claimURL(t, here, "koldun-tiny"), p.claimURL(t, there, "koldun-tiny")
+	if err := ask(ctx, p.node.HTTP(), guestURL, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Delete(ctx, here, lent[strings.Index(lent, "---")+len("---"):]); err != nil {
+	borrowed, stolen := p.issued(t, there, "koldun-tiny-dllama-token"), p.issued(t, elsewhere, "forged")
+	for name, c := range map[string]struct {
+		token string
+		want  int
+	}{"Nobody": {"", http.StatusUnauthorized}, "Stranger": {stolen, http.StatusUnauthorized}, "Guest": {borrowed, http.StatusOK}} {
+		if got := p.statusFor(t, ownerURL, c.token); got != c.want {
+			t.Errorf("%s: the owner's gateway answers %d, want %d", name, got, c.want)
+		}
+	}
+	cluster.Eventually(t, "the claim of the third namespace to be refused", p.withoutGrant(elsewhere))
+
+	if err := p.ApplyIn(ctx, here, strings.ReplaceAll(owner, "[GUEST]", "[nobody]")); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually(t, "the other claim to serve no more", func(ctx context.Context) error {
-		within, cancel := context.WithTimeout(ctx, 5*time.Second) // a request waits for an engine
-		defer cancel()
-		if ask(within, p.node.HTTP(), mine, nil) == nil {
-			return errors.New("it still answers")
-		}
-		claim, err := p.get(ctx, there, api, "Dllama", "koldun-tiny")
-		if err != nil {
-			return err
-		}
-		if c := conditionOf(claim, "Serving"); c["status"] != "False" {
-			return fmt.Errorf("the condition is %v", c)
+	cluster.Eventually(t, "the guest's token to be refused", func(context.Context) error {
+		if got := p.statusFor(t, ownerURL, borrowed); got != http.StatusUnauthorized {
+			return fmt.Errorf("the owner's gateway answers %d", got)
 		}
 		return nil
 	})
-	if err := p.Client().Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: there, Name: "lent"}}); err != nil {
-		t.Fatal(err)
+	cluster.Eventually(t, "the guest's claim to be refused", p.withoutGrant(there))
+	within, cancel := context.WithTimeout(ctx, 5*time.Second) // a request waits for an engine
+	defer cancel()
+	if ask(within, p.node.HTTP(), guestURL, nil) == nil {
+		t.Error("the guest's gateway still answers")
 	}
-	for ns, claim := range map[string]string{there: borrowed, here: lent} {
-		if err := p.Delete(ctx, ns, claim); err != nil {
+	for ns, manifests := range map[string]string{elsewhere: asking + "---" + fake, there: asking, here: granted} {
+		if err := p.Delete(ctx, ns, manifests); err != nil {
 			t.Fatal(err)
 		}
 		cluster.Eventually(t, "nothing to be left of the claim", p.nothingLeftIn(ns))
 	}
 }
 
-// handOver copies a token, as people do who trust each other, when it has been issued.
-func (p *suite) handOver(t *testing.T, from, to client.ObjectKey) {
-	t.Helper()
-	cluster.Eventually(t, "the token", func(ctx context.Context) error {
-		var issued corev1.Secret
-		if err := p.Client().Get(ctx, from, &issued); err != nil {
+// withoutGrant checks that the claim of a namespace has no right to its Model.
+func (p *suite) withoutGrant(namespace string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		claim, err := p.get(ctx, namespace, api, "Dllama", "koldun-tiny")
+		if err != nil {
 			return err
 		}
-		token := issued.Data["token"]
-		if len(token) == 0 {
-			return fmt.Errorf("Secret %q has no token", from)
+		if c := conditionOf(claim, "Serving"); c["status"] != "False" || c["reason"] != "ModelNotFound" {
+			return fmt.Errorf("the condition is %v", c)
 		}
-		copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: to.Namespace, Name: to.Name}, Data: map[string][]byte{"token": token}}
-		return p.Client().Create(ctx, copied)
+		return nil
+	}
+}
+
+// issued returns the token in a Secret.
+func (p *suite) issued(t *testing.T, namespace, name string) (token string) {
+	t.Helper()
+	cluster.Eventually(t, "the token", func(ctx context.Context) error {
+		var s corev1.Secret
+		if err := p.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &s); err != nil {
+			return err
+		}
+		if token = string(s.Data["token"]); token == "" {
+			return errors.New("it is empty")
+		}
+		return nil
 	})
+	return token
+}
+
+// statusFor asks a gateway with a token, and returns the status of the answer.
+func (p *suite) statusFor(t *testing.T, url, token string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/chat/completions", strings.NewReader(question))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	rsp, err := p.node.HTTP().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = rsp.Body.Close()
+	return rsp.StatusCode
 }

@@ -26,7 +26,7 @@ func hazards() map[string]hazard {
 			attacks: []string{"StreamOfPlatform", "BucketOfPlatform", "TokensOfPlatform", "GrantsItself", "AllowsItself", "LabelsItself", "GatewayImage", "DispatcherImage", "EngineImage", "ReadsSecretOfOthers", "ConfigWithSecretOfHome"},
 			tests:   []string{"provider/connpool TestNamespacesMayUse", "functions/platform TestImages", "functions/platform TestRules"},
 		},
-		"A Root, Dllama or Session joins another namespace's pool":  {attacks: []string{"JoinsPool", "ServesForeignModel", "LearnsWhetherExists"}},
+		"A Root, Dllama or Session joins another namespace's pool":  {attacks: []string{"JoinsPool", "ServesForeignModel", "AsksForeignGateway", "LearnsWhetherExists"}, tests: []string{"test/e2e TestModelOfAnotherNamespace", "functions/model TestGuests", "functions/root TestForeignRootGetsNothing", "functions/dllama TestWithdrawnGrantEndsAccess"}},
 		"A gateway serves models and tokens of other namespaces":    {attacks: []string{"Anonymous", "AnonymousListing", "ForeignToken", "ForeignListing", "ModelOfOthers", "ArgNamespace", "ArgNamespaces"}, tests: []string{"internal/gateway TestLimitsOfCaller"}},
 		"A hub poisons the folder of a public model":                {attacks: []string{"HubOfItsOwn", "HubNamedLikeAnother", "HubInThePath", "Overwrites", "WritesFolder"}, tests: []string{"internal/external/modelartifact TestFilesOfAnotherSourceDoNotCount", "provider/connpool TestOwnHubNeedsOwnStore"}},
 		"A claim mounts static volumes with foreign credentials":    {tests: []string{"functions/platform TestRules", "functions/router TestRefusedKeepsWhatRuns"}},

@@ -7,8 +7,9 @@ type claimAttack struct{ kind, spec, refused, says string }
 // claimAttacks returns claims against the victim's models, pools and gateways.
 func claimAttacks() map[string]claimAttack {
 	return map[string]claimAttack{
-		"JoinsPool":            {kind: "Root", spec: "{serves: default/tiny, modelRef: tiny, workers: ['w:9998']}", says: "a Root serves only those of its own"},
+		"JoinsPool":            {kind: "Root", spec: "{serves: default/tiny, modelRef: tiny, workers: ['w:9998']}", says: "or its spec.allowedNamespaces lacks namespace"},
 		"ServesForeignModel":   {kind: "Dllama", spec: "{modelRef: {name: tiny, namespace: default}}", says: "or its spec.allowedNamespaces lacks namespace"},
+		"AsksForeignGateway":   {kind: "Dllama", spec: "{modelRef: {name: tiny, namespace: default}, ingressRef: {name: tiny}}", says: "or its spec.allowedNamespaces lacks namespace"},
 		"LearnsWhetherExists":  {kind: "Dllama", spec: "{modelRef: {name: no-such, namespace: default}}", says: "or its spec.allowedNamespaces lacks namespace"},
 		"ArgNamespace":         {kind: "Ingress", spec: "{backend: {extraArgs: ['--namespace=default']}}", refused: "extraArgs"},
 		"ArgNamespaces":        {kind: "Ingress", spec: "{backend: {extraArgs: ['--namespaces', default]}}", refused: "extraArgs"},

@@ -22,6 +22,8 @@ const (
 	LabelIngress = Group + "/ingress"
 	// LabelSession on a Dllama and its pods names their Session.
 	LabelSession = Group + "/session"
+	// LabelGrantedModel on a Token names the Model of another namespace that it is for.
+	LabelGrantedModel = Group + "/granted-model"
 	// LabelToken marks the Secrets that hold API tokens.
 	LabelToken = Group + "/token"
 )

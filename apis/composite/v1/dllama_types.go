@@ -28,10 +28,17 @@ type Dllama struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.model) || !has(self.engine.server) || !(has(self.engine.server.url) || has(self.engine.server.source) && self.engine.server.source == 'download')",message="a server with url or source download reads no files: leave model out",fieldPath=".model"
 // +kubebuilder:validation:XValidation:rule="!(has(self.nodes) && has(self.replicaPower))",message="give either nodes or replicaPower, not both",fieldPath=".nodes"
 // +kubebuilder:validation:XValidation:rule="!has(self.expose) || !has(self.expose.scaling) || has(self.model) || has(self.modelRef)",message="a pool serves a Model: with expose.scaling, give model or modelRef",fieldPath=".expose.scaling"
+// +kubebuilder:validation:XValidation:rule="!has(self.ingressRef) || has(self.modelRef) && has(self.modelRef.__namespace__)",message="the Ingress is in the namespace of the Model: give modelRef with a namespace",fieldPath=".ingressRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.ingressRef) || !(has(self.engine.type) || has(self.engine.server) || has(self.engine.maxSeqLen) || has(self.engine.bufferFloatType) || has(self.engine.netTurbo) || has(self.engine.gpuIndex) || has(self.engine.extraArgs)) && !(has(self.expose) && has(self.expose.scaling))",message="the engines are those of another namespace: of engine only slots has an effect, and expose.scaling has none",fieldPath=".ingressRef"
 type DllamaSpec struct {
 	// Existing Model to serve.
 	// +optional
 	ModelRef *ModelReference `json:"modelRef,omitempty"`
+
+	// Ingress in the namespace of the Model of modelRef, whose engines then answer: the Dllama has none, and asks that Ingress' gateway. The
+	// Model has to list the namespace of the Dllama in allowedNamespaces; the API token is made and registered by itself.
+	// +optional
+	IngressRef *IngressReference `json:"ingressRef,omitempty"`
 
 	// Inline Model, created and deleted with this Dllama.
 	// +optional

@@ -56,7 +56,8 @@ type ModelSpec struct {
 	// +optional
 	ObjectStorage *ObjectStorage `json:"objectStorage,omitempty"`
 
-	// Other namespaces whose Dllamas and Sessions may serve the Model by spec.modelRef; * is all. Those of its own always may.
+	// Other namespaces that may use the Model; * is all. Their Dllamas and Sessions serve it by spec.modelRef and their Roots by spec.serves, in
+	// pools of their own, and their Dllamas ask the gateways of this namespace by spec.ingressRef. Those of its own always may.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=256

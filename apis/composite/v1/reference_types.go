@@ -84,6 +84,15 @@ type NATSConnection struct {
 	ProviderConfigRef *ProviderConfigReference `json:"providerConfigRef,omitempty"`
 }
 
+// IngressReference refers to an Ingress.
+type IngressReference struct {
+	// Name of the Ingress, which is in the namespace of the Model. The Ingress of a Dllama with expose has the name of the Dllama.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+}
+
 // CacheSpec is the older form of objectStorage.
 type CacheSpec struct {
 	// Endpoint of the S3 API: http[s]://HOST[:PORT].

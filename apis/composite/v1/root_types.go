@@ -96,8 +96,9 @@ type RootSpec struct {
 	// +kubebuilder:validation:Enum=q80;f32
 	BufferFloatType string `json:"bufferFloatType,omitempty"`
 
-	// Model id, NAMESPACE/NAME, of the requests from the queue that the root answers. The Model must be of the Root's own namespace: a Root
-	// of another one is refused. Without it the root has no sidecar, and only clients in its own pod reach it.
+	// Model, NAMESPACE/NAME, whose requests the root answers. They are those of the Root's own namespace: a Model of another one has to list
+	// it in allowedNamespaces, and clients here ask for it by its name. Without serves the root has no sidecar, and only clients in its own
+	// pod reach it.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
 	Serves string `json:"serves,omitempty"`

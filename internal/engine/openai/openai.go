@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
+	"github.com/gorizond/koldun/internal/engine/openai/profile/gateway"
 	"github.com/gorizond/koldun/internal/engine/openai/profile/generic"
 	"github.com/gorizond/koldun/internal/fault"
 )
@@ -32,7 +33,7 @@ type server struct {
 
 // configured returns the engine of a claim's server.
 func configured(claim engine.Server) (engine.Engine, error) {
-	p, err := ByName(claim.Profile)
+	p, err := profileOf(claim)
 	if err != nil {
 		return engine.Engine{}, err
 	}
@@ -41,6 +42,13 @@ func configured(claim engine.Server) (engine.Engine, error) {
 		return engine.Engine{}, fault.Errorf(fault.Invalid, "%s", problem)
 	}
 	return s.engine(), nil
+}
+
+func profileOf(claim engine.Server) (profile.Profile, error) {
+	if claim.Gateway {
+		return gateway.Profile(), nil
+	}
+	return ByName(claim.Profile)
 }
 
 // unfit says what of the claim the server cannot do; empty if nothing.

@@ -1,0 +1,64 @@
+package dllama
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/grant"
+	"github.com/gorizond/koldun/functions/ingress"
+	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// asks reports whether the engine is the gateway of another namespace.
+func (p *dllamaPlan) asks() bool { return p.d.Spec.IngressRef != nil }
+
+// gateway returns the server that the other gateway is. Pods that run go on when its
+// Ingress cannot be read.
+func (p *dllamaPlan) gateway() (engine.Server, compose.Next) {
+	name, namespace := p.d.Spec.IngressRef.Name, p.modelNamespace
+	if namespace == "" || namespace == p.d.Namespace {
+		p.Fail(reason.TopologyInvalid, "spec.ingressRef: it is for a Model of another namespace, which spec.modelRef has to name")
+		return engine.Server{}, p.keepRunning()
+	}
+	var i v1.Ingress
+	if found, _ := p.Require(resOtherIngress, v1.APIVersion, v1.KindIngress, namespace, name, &i); !found {
+		p.Fail(reason.GatewayNotFound, "spec.ingressRef: Ingress %q does not exist in namespace %q", name, namespace)
+		return engine.Server{}, p.keepRunning()
+	}
+	e := p.d.Spec.Engine
+	return engine.Server{
+		URL: ingress.ServiceURL(i), Gateway: true, Model: namespace + "/" + p.modelName, Slots: int(e.Slots), Threads: e.Threads,
+	}, compose.Continue
+}
+
+// token is the API token for that gateway. The provider generates it and keeps only its
+// hash, where no gateway reads it: the Model, which finds the Token by its labels, has
+// the hash registered in its own namespace while it allows the use.
+func (p *dllamaPlan) token(via managed.Via) *v1alpha1.Token {
+	spec := managed.Spec(via)
+	spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: p.tokenSecret()}
+	return &v1alpha1.Token{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindToken},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: p.d.Namespace, Name: p.tokenSecret(), Labels: grant.Labels(p.modelNamespace, p.modelName),
+		},
+		Spec: v1alpha1.TokenSpec{
+			ManagedResourceSpec: spec,
+			ForProvider: v1alpha1.TokenParameters{
+				Prefix: grant.TokenPrefix, Models: []string{fmt.Sprintf("%s/%s", p.modelNamespace, p.modelName)},
+			},
+		},
+	}
+}
+
+// tokenSecret names the Token and its Secret.
+func (p *dllamaPlan) tokenSecret() string { return names.Object(p.d.Name, "dllama", "token") }
