@@ -69,6 +69,8 @@ func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 	switch {
 	case readyWorkers < workers:
 		p.Fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", p.workersName(), workers)
+	case !ready && p.asks():
+		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the gateway of Ingress %q in namespace %q does not answer, or does not know the token yet", p.rootName(), p.d.Spec.IngressRef.Name, p.modelNamespace)
 	case !ready:
 		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root %s", p.rootName(), p.starts.Start(cmp.Or(p.artifact.ModelFile, p.status.Model)))
 	case p.d.Spec.Expose != nil && !p.exposed():
