@@ -115,9 +115,11 @@ func Entries() []Entry {
 		}),
 		Erase(row[token.Spec, token.Status]{
 			kind: "Token", system: NATS, open: openToken, complete: completeToken,
+			tokens: func(s token.Spec) string { return s.Bucket },
 		}),
 		Erase(row[tokenset.Spec, tokenset.Status]{
 			kind: "TokenSet", system: NATS, open: openTokenSet, complete: completeTokens,
+			tokens: func(s tokenset.Spec) string { return s.Bucket },
 		}),
 		Erase(row[workloadstatus.Spec, workloadstatus.Status]{
 			kind: "WorkloadStatus", system: Kubernetes, open: openWorkloadStatus, complete: completeWorkloadStatus,

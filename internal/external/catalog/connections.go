@@ -101,6 +101,21 @@ func operator(ctx context.Context, c Connections) (*Operator, error) {
 	return o, err
 }
 
+// checkTokens refuses to write tokens to a bucket to which the provider's user of an account may
+// not write: the server would drop the messages, and nobody answer. Errors: Unsupported, those
+// of Connections.Operator.
+func checkTokens(ctx context.Context, c Connections, bucket string) error {
+	if bucket == "" || bucket == names.TokensBucket {
+		return nil
+	}
+	o, err := c.Operator(ctx)
+	if err == nil && o != nil {
+		err = fault.Errorf(fault.Unsupported, "cannot write tokens to bucket %q: in the account of a namespace (nats.operator) the provider may write them to bucket %q only. "+
+			"Create the resource again without spec.forProvider.bucket", bucket, names.TokensBucket)
+	}
+	return err
+}
+
 // Secrets reads the Secrets that belong to one managed resource.
 type Secrets interface {
 	// Secret returns a Secret of the resource's namespace. Errors: NotFound.

@@ -57,6 +57,9 @@ type row[S, O any] struct {
 	open func(ctx context.Context, c Connections) (external.Client[S, O], error)
 	// complete adds to a decoded spec what its JSON only refers to. May be nil.
 	complete func(ctx context.Context, r Resource, s *S) error
+	// tokens returns the bucket that the client writes tokens to, "" for the usual one. May be
+	// nil.
+	tokens func(s S) string
 	// owned says that complete needs to know who else uses the system.
 	owned bool
 	// externalName is the name of the external resource. Nil: that of the managed
@@ -163,6 +166,11 @@ func (c erasedClient[S, O]) spec(ctx context.Context, r Resource) (S, error) {
 	}
 	if c.row.dependents != nil {
 		c.row.dependents.Note(&s, r.Existing)
+	}
+	if c.row.tokens != nil && !r.Deleting {
+		if err := checkTokens(ctx, c.connections, c.row.tokens(s)); err != nil {
+			return s, err
+		}
 	}
 	if c.row.complete == nil {
 		return s, nil
