@@ -78,14 +78,11 @@ func newBench(b *testing.B) *bench {
 	cfg := c.Config()
 	cfg.QPS, cfg.Burst = 1000, 1000
 	w := &bench{b: b, client: newClient(b, cfg), ns: c.Namespace(b), pid: provider.Process.Pid}
-	nats, s3 := natstest.Start(b), s3test.Start(b, b.TempDir(), "")
-	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: credentials}, StringData: map[string]string{
-		"user": natstest.User, "password": natstest.Password, "accessKey": s3test.AccessKey, "secretKey": s3test.SecretKey,
-	}})
-	ref := &v1alpha1.CredentialsReference{Name: credentials}
-	w.create(&v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: config}, Spec: v1alpha1.ProviderConfigSpec{
-		NATS: &v1alpha1.NATSConfig{URL: nats.URL(), SecretRef: ref}, S3: &v1alpha1.S3Config{Endpoint: s3.Endpoint, SecretRef: ref},
-	}})
+	for _, o := range outside(w.ns, natstest.StartOperator(b), s3test.Start(b, b.TempDir(), "")) {
+		if err := w.client.Create(b.Context(), o); err != nil {
+			b.Fatal(err)
+		}
+	}
 	return w
 }
 
@@ -107,11 +104,11 @@ func (w *bench) fill(n int) []resource.Managed {
 		var m resource.Managed
 		switch i % 5 {
 		case 0, 1:
-			m = &v1alpha1.Stream{ObjectMeta: meta, Spec: v1alpha1.StreamSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.StreamParameters{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(1))}}}
+			m = &v1alpha1.Stream{ObjectMeta: meta, Spec: v1alpha1.StreamSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.StreamParameters{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(1))}}}
 		case 2, 3:
-			m = &v1alpha1.KeyValue{ObjectMeta: meta, Spec: v1alpha1.KeyValueSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.KeyValueParameters{Bucket: name, MaxBytes: new(int64(1 << 20))}}}
+			m = &v1alpha1.KeyValue{ObjectMeta: meta, Spec: v1alpha1.KeyValueSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.KeyValueParameters{Bucket: name, MaxBytes: new(int64(1 << 20))}}}
 		default:
-			m = &v1alpha1.Bucket{ObjectMeta: meta, Spec: v1alpha1.BucketSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.BucketParameters{BucketName: name, Tags: map[string]string{"turn": "0"}}}}
+			m = &v1alpha1.Bucket{ObjectMeta: meta, Spec: v1alpha1.BucketSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.BucketParameters{BucketName: name, Tags: map[string]string{"turn": "0"}}}}
 		}
 		w.create(m)
 		out = append(out, m)

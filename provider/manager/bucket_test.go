@@ -23,7 +23,7 @@ import (
 func bucket(w *world, name string, policies ...xpv2.ManagementAction) *v1alpha1.Bucket {
 	return &v1alpha1.Bucket{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name},
-		Spec: v1alpha1.BucketSpec{ManagedResourceSpec: via(policies...), ForProvider: v1alpha1.BucketParameters{
+		Spec: v1alpha1.BucketSpec{ManagedResourceSpec: via(w.ns, policies...), ForProvider: v1alpha1.BucketParameters{
 			BucketName: name, Tags: map[string]string{"owner": "koldun"},
 		}},
 	}
@@ -99,8 +99,8 @@ func TestBucketWithTemporaryCredentials(t *testing.T) {
 	w.create(m)
 	lasting := []string{"AWS_ACCESS_KEY_ID", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_SECRET_ACCESS_KEY"}
 	w.keys("connection", lasting...)
-	provider := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
-	w.change(provider, func() { provider.Spec.S3.STS = &v1alpha1.S3STS{Endpoint: s3test.StartSTS(t).Endpoint} })
+	sts := s3test.StartSTS(t).Endpoint
+	w.configure(func(p *v1alpha1.ProviderConfigSpec) { p.S3.STS = &v1alpha1.S3STS{Endpoint: sts} })
 	w.keys("connection", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "KOLDUN_S3_CREDENTIALS")
 	w.eventually("the status of temporary credentials", func() error { // written after the Secret
 		if err := w.get(m); err != nil || m.Status.AtProvider.TemporaryCredentials {
@@ -108,7 +108,7 @@ func TestBucketWithTemporaryCredentials(t *testing.T) {
 		}
 		return errors.New("the status does not say that the credentials are temporary")
 	})
-	w.change(provider, func() { provider.Spec.S3.STS = nil })
+	w.configure(func(p *v1alpha1.ProviderConfigSpec) { p.S3.STS = nil })
 	w.keys("connection", lasting...)
 }
 
@@ -134,10 +134,7 @@ func TestBucketIsPolled(t *testing.T) {
 	meta.AddAnnotations(m, map[string]string{meta.AnnotationKeyPollInterval: "1s"})
 	w.create(m)
 	w.ready(m)
-	name := "polled"
-	if _, err := w.store().DeleteBucketTagging(t.Context(), &s3.DeleteBucketTaggingInput{Bucket: &name}); err != nil {
-		t.Fatal(err)
-	}
+	w.putTags("polled", "another client")
 	w.tag("polled", "owner", "koldun")
 }
 
@@ -147,6 +144,7 @@ func TestBucketThatExistsIsTakenOver(t *testing.T) {
 	if _, err := w.store().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}); err != nil {
 		t.Fatal(err)
 	}
+	w.putTags(name, "another client")
 	m := bucket(w, name, xpv2.ManagementActionObserve)
 	w.create(m)
 	w.ready(m)

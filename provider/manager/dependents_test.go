@@ -77,13 +77,10 @@ func (w *world) asked(of *registry.Table[registry.Demand], key, model string) {
 func TestDemandKeepsASessionForEachPool(t *testing.T) {
 	w := newWorld(t)
 	w.composites()
-	b := w.bus()
-	if err := b.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	b := w.queue()
 	m := &v1alpha1.Demand{
 		ObjectMeta: metav1.ObjectMeta{Name: "demanded"},
-		Spec: v1alpha1.DemandSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.DemandParameters{
+		Spec: v1alpha1.DemandSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.DemandParameters{
 			Namespace: w.ns, MaxIsolated: 8, Session: template(`{"scaling":{"maxDllamas":3}}`),
 		}},
 	}
@@ -159,10 +156,7 @@ func TestDemandKeepsASessionForEachPool(t *testing.T) {
 func TestOnePoolHasOneSession(t *testing.T) {
 	w := newWorld(t)
 	w.composites()
-	b := w.bus()
-	if err := b.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	b := w.queue()
 	key, hand, scaled := names.Session(w.ns, "tiny", ""), names.Session(w.ns, "own", ""), names.Session(w.ns, "big", "")
 	w.create(object(composite.KindSession, "by-hand", map[string]any{"modelRef": map[string]any{"name": "own"}, "key": hand}))
 	w.create(object(composite.KindDllama, "large", map[string]any{
@@ -175,7 +169,7 @@ func TestOnePoolHasOneSession(t *testing.T) {
 	of := func(name string, policies ...xpv2.ManagementAction) *v1alpha1.Demand {
 		m := &v1alpha1.Demand{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec: v1alpha1.DemandSpec{ManagedResourceSpec: via(policies...), ForProvider: v1alpha1.DemandParameters{
+			Spec: v1alpha1.DemandSpec{ManagedResourceSpec: via(w.ns, policies...), ForProvider: v1alpha1.DemandParameters{
 				Namespace: w.ns, MaxIsolated: 8, Session: template(`{}`),
 			}},
 		}
@@ -226,12 +220,10 @@ func TestOnePoolHasOneSession(t *testing.T) {
 func TestPoolKeepsADllamaForEachMember(t *testing.T) {
 	w := newWorld(t)
 	w.composites()
-	if err := w.bus().Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.queue()
 	m := &v1alpha1.Pool{
 		ObjectMeta: metav1.ObjectMeta{Name: "pool"},
-		Spec: v1alpha1.PoolSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.PoolParameters{
+		Spec: v1alpha1.PoolSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.PoolParameters{
 			Session: names.Session(w.ns, "tiny", ""), MinMembers: 2, MaxMembers: 4, Owner: w.ns + "/chat", Dllama: template(`{"modelRef":{"name":"tiny"}}`),
 		}},
 	}

@@ -14,7 +14,7 @@ import (
 func keyValue(w *world, bucket string, policies ...xpv2.ManagementAction) *v1alpha1.KeyValue {
 	return &v1alpha1.KeyValue{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "keys"},
-		Spec: v1alpha1.KeyValueSpec{ManagedResourceSpec: via(policies...), ForProvider: v1alpha1.KeyValueParameters{
+		Spec: v1alpha1.KeyValueSpec{ManagedResourceSpec: via(w.ns, policies...), ForProvider: v1alpha1.KeyValueParameters{
 			Bucket: bucket, LimitMarkerTTL: &metav1.Duration{Duration: time.Minute}, MaxValueSize: new(int32(1000)),
 		}},
 	}

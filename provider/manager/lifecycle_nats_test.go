@@ -21,7 +21,7 @@ func text(v any) (string, error) {
 
 // streamText returns the configuration, creation time and state of a stream as text.
 func streamText(w *world, name string) (string, error) {
-	s, err := w.link().JetStream().Stream(w.t.Context(), name)
+	s, err := w.bus().JetStream().Stream(w.t.Context(), name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return "", nil
 	}
@@ -34,7 +34,7 @@ func streamText(w *world, name string) (string, error) {
 
 // streamIs returns an error unless the stream exists and ok accepts it.
 func streamIs(w *world, name string, ok func(jetstream.StreamConfig) bool) error {
-	s, err := w.link().JetStream().Stream(w.t.Context(), name)
+	s, err := w.bus().JetStream().Stream(w.t.Context(), name)
 	if err != nil {
 		return err
 	}
@@ -50,14 +50,14 @@ func unusualStream(name string) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: name, Subjects: []string{name + ".>"}, Description: "of another client", Metadata: map[string]string{"team": "a"},
 		MaxMsgs: 10, MaxBytes: 1 << 20, MaxMsgSize: 1 << 10, MaxAge: time.Hour, Duplicates: 10 * time.Minute, MaxConsumers: 7,
-		Discard: jetstream.DiscardNew, Storage: jetstream.MemoryStorage,
+		Discard: jetstream.DiscardNew, Compression: jetstream.S2Compression,
 	}
 }
 
 // put creates a stream with one message.
 func (w *world) put(c jetstream.StreamConfig) {
 	w.t.Helper()
-	js := w.link().JetStream()
+	js := w.bus().JetStream()
 	if _, err := js.CreateStream(w.t.Context(), c); err != nil {
 		w.t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func streamLifecycle() lifecycle {
 		server: onNATS,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.Stream{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.StreamSpec{
-				ManagedResourceSpec: via(), ForProvider: v1alpha1.StreamParameters{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(10))},
+				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.StreamParameters{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(10))},
 			}}
 		},
 		read:    streamText,
@@ -84,7 +84,7 @@ func streamLifecycle() lifecycle {
 		},
 		updated: func(w *world, _ resource.ModernManaged, name string) error { return streamIs(w, name, has(20)) },
 		drift: func(w *world, name string) {
-			if _, err := w.link().JetStream().UpdateStream(w.t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{"other." + name}}); err != nil {
+			if _, err := w.bus().JetStream().UpdateStream(w.t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{"other." + name}}); err != nil {
 				w.t.Fatal(err)
 			}
 		},
@@ -100,7 +100,7 @@ func keyValueLifecycle() lifecycle {
 		server: onNATS,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.KeyValue{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.KeyValueSpec{
-				ManagedResourceSpec: via(), ForProvider: v1alpha1.KeyValueParameters{Bucket: name, MaxValueSize: new(int32(1000))},
+				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.KeyValueParameters{Bucket: name, MaxValueSize: new(int32(1000))},
 			}}
 		},
 		read:    func(w *world, name string) (string, error) { return streamText(w, "KV_"+name) },
@@ -112,7 +112,7 @@ func keyValueLifecycle() lifecycle {
 			return streamIs(w, "KV_"+name, has(2000))
 		},
 		drift: func(w *world, name string) {
-			if err := w.link().JetStream().DeleteKeyValue(w.t.Context(), name); err != nil {
+			if err := w.bus().JetStream().DeleteKeyValue(w.t.Context(), name); err != nil {
 				w.t.Fatal(err)
 			}
 		},
@@ -124,9 +124,9 @@ func keyValueLifecycle() lifecycle {
 // than the defaults in many fields.
 func unusualBucket(w *world, name string) {
 	w.t.Helper()
-	kv, err := w.link().JetStream().CreateKeyValue(w.t.Context(), jetstream.KeyValueConfig{
+	kv, err := w.bus().JetStream().CreateKeyValue(w.t.Context(), jetstream.KeyValueConfig{
 		Bucket: name, Description: "of another client", MaxValueSize: 1000, History: 3, TTL: time.Hour, MaxBytes: 1 << 20,
-		LimitMarkerTTL: time.Minute, Storage: jetstream.MemoryStorage, Metadata: map[string]string{"team": "a"},
+		LimitMarkerTTL: time.Minute, Compression: true, Metadata: map[string]string{"team": "a"},
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -144,7 +144,7 @@ func queueLifecycle() lifecycle {
 		server: onNATS,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.QueueSpec{
-				ManagedResourceSpec: via(), ForProvider: v1alpha1.QueueParameters{
+				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.QueueParameters{
 					Streams:   []v1alpha1.StreamParameters{{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(10))}},
 					KeyValues: []v1alpha1.KeyValueParameters{{Bucket: name + "-keys"}},
 				},
@@ -163,7 +163,7 @@ func queueLifecycle() lifecycle {
 		},
 		updated: func(w *world, _ resource.ModernManaged, name string) error { return streamIs(w, name, has(20)) },
 		drift: func(w *world, name string) {
-			if err := w.link().JetStream().DeleteKeyValue(w.t.Context(), name+"-keys"); err != nil {
+			if err := w.bus().JetStream().DeleteKeyValue(w.t.Context(), name+"-keys"); err != nil {
 				w.t.Fatal(err)
 			}
 		},
@@ -177,7 +177,7 @@ func queueLifecycle() lifecycle {
 func consumerLifecycle() lifecycle {
 	const of = "WORK"
 	get := func(w *world, name string) (jetstream.Consumer, error) {
-		return w.link().JetStream().Consumer(w.t.Context(), of, name)
+		return w.bus().JetStream().Consumer(w.t.Context(), of, name)
 	}
 	delivers := func(w *world, name string, want int) error {
 		c, err := get(w, name)
@@ -194,7 +194,7 @@ func consumerLifecycle() lifecycle {
 		prepare: func(w *world) { w.put(jetstream.StreamConfig{Name: of, Subjects: []string{of + ".>"}}) },
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.Consumer{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.ConsumerSpec{
-				ManagedResourceSpec: via(), ForProvider: v1alpha1.ConsumerParameters{Stream: of, Name: name, MaxDeliver: new(int32(3))},
+				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.ConsumerParameters{Stream: of, Name: name, MaxDeliver: new(int32(3))},
 			}}
 		},
 		read: func(w *world, name string) (string, error) {
@@ -213,12 +213,12 @@ func consumerLifecycle() lifecycle {
 		},
 		updated: func(w *world, _ resource.ModernManaged, name string) error { return delivers(w, name, 4) },
 		drift: func(w *world, name string) {
-			if err := w.link().JetStream().DeleteConsumer(w.t.Context(), of, name); err != nil {
+			if err := w.bus().JetStream().DeleteConsumer(w.t.Context(), of, name); err != nil {
 				w.t.Fatal(err)
 			}
 		},
 		exist: func(w *world, name string) {
-			_, err := w.link().JetStream().CreateConsumer(w.t.Context(), of, jetstream.ConsumerConfig{
+			_, err := w.bus().JetStream().CreateConsumer(w.t.Context(), of, jetstream.ConsumerConfig{
 				Durable: name, Name: name, Description: "of another client", AckPolicy: jetstream.AckAllPolicy, DeliverPolicy: jetstream.DeliverNewPolicy,
 				MaxDeliver: 3, FilterSubject: of + ".x", AckWait: 7 * time.Second, MaxAckPending: 5, InactiveThreshold: time.Hour,
 				MaxWaiting: 9, HeadersOnly: true, Metadata: map[string]string{"team": "a"},

@@ -30,13 +30,13 @@ func demandLifecycle() lifecycle {
 		orphans: true,
 		given: func(w *world, name string) {
 			d := registry.Demand{Session: session(name), Namespace: "ns", Model: name}
-			if _, err := registry.Demands(w.link()).Put(w.t.Context(), session(name), d); err != nil {
+			if _, err := registry.Demands(w.bus()).Put(w.t.Context(), session(name), d); err != nil {
 				w.t.Fatal(err)
 			}
 		},
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.Demand{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.DemandSpec{
-				ManagedResourceSpec: via(), ForProvider: v1alpha1.DemandParameters{Namespace: "ns", MaxIsolated: 8},
+				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.DemandParameters{Namespace: "ns", MaxIsolated: 8},
 			}}
 		},
 		read: func(w *world, name string) (string, error) { return entryText(w, names.DemandBucket, session(name)) },
@@ -82,7 +82,7 @@ func poolLifecycle() lifecycle {
 		given:   func(*world, string) {},
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.Pool{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.PoolSpec{
-				ManagedResourceSpec: via(), ForProvider: v1alpha1.PoolParameters{Session: names.Session("ns", name, ""), MinMembers: 1, MaxMembers: 2},
+				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.PoolParameters{Session: names.Session("ns", name, ""), MinMembers: 1, MaxMembers: 2},
 			}}
 		},
 		// Its status counts the waiting requests.
@@ -105,12 +105,11 @@ func poolLifecycle() lifecycle {
 func hubRevisionLifecycle() lifecycle {
 	return lifecycle{
 		server:  onHub,
-		prepare: (*world).openPrivate,
 		orphans: true,
 		given:   func(*world, string) {},
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.HubRevision{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.HubRevisionSpec{
-				ManagedResourceSpec: via(), ForProvider: v1alpha1.HubRevisionParameters{Source: "hf://" + w.hub.Repo, Revision: "main"},
+				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.HubRevisionParameters{Source: "hf://" + w.hub.Repo, Revision: "main"},
 			}}
 		},
 		read: func(w *world, _ string) (string, error) { return w.hub.Commit(), nil },

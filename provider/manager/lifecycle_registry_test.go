@@ -22,7 +22,7 @@ import (
 
 // entryText returns an entry of a key-value bucket with its revision as text.
 func entryText(w *world, bucket, key string) (string, error) {
-	kv, err := w.link().JetStream().KeyValue(w.t.Context(), bucket)
+	kv, err := w.bus().JetStream().KeyValue(w.t.Context(), bucket)
 	if err != nil {
 		return "", err
 	}
@@ -39,7 +39,7 @@ func entryText(w *world, bucket, key string) (string, error) {
 func modelRecordLifecycle() lifecycle {
 	key := func(w *world, name string) string { return names.ModelKey(w.ns, name) }
 	sized := func(w *world, name string, want int64) error {
-		r, err := registry.Models(w.link()).Get(w.t.Context(), key(w, name))
+		r, err := registry.Models(w.bus()).Get(w.t.Context(), key(w, name))
 		if err == nil && r.Value.Size != want {
 			return fmt.Errorf("got size %d, want %d", r.Value.Size, want)
 		}
@@ -49,7 +49,7 @@ func modelRecordLifecycle() lifecycle {
 		server: onNATS,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.ModelRecord{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.ModelRecordSpec{
-				ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelRecordParameters{Namespace: w.ns, Name: name, SizeBytes: 7, Weights: "q40"},
+				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.ModelRecordParameters{Namespace: w.ns, Name: name, SizeBytes: 7, Weights: "q40"},
 			}}
 		},
 		read:    func(w *world, name string) (string, error) { return entryText(w, names.ModelsBucket, key(w, name)) },
@@ -59,13 +59,13 @@ func modelRecordLifecycle() lifecycle {
 		},
 		updated: func(w *world, _ resource.ModernManaged, name string) error { return sized(w, name, 8) },
 		drift: func(w *world, name string) {
-			if err := registry.Models(w.link()).Delete(w.t.Context(), key(w, name), 0); err != nil {
+			if err := registry.Models(w.bus()).Delete(w.t.Context(), key(w, name), 0); err != nil {
 				w.t.Fatal(err)
 			}
 		},
 		exist: func(w *world, name string) {
 			s := modelrecord.Spec{Namespace: w.ns, Name: name, SizeBytes: 7, Weights: "q40"}
-			if err := modelrecord.New(nil, registry.Models(w.link())).Create(w.t.Context(), s); err != nil {
+			if err := modelrecord.New(nil, registry.Models(w.bus())).Create(w.t.Context(), s); err != nil {
 				w.t.Fatal(err)
 			}
 		},
@@ -87,13 +87,13 @@ func tokenIs(w *world, table *registry.Table[registry.Token], key string, ok fun
 func tokenLifecycle() lifecycle {
 	key := func(name string) string { return names.TokenKey(token.Digest(secretOf(name))) }
 	is := func(w *world, name string, disabled bool) error {
-		return tokenIs(w, registry.Tokens(w.link()), key(name), func(t registry.Token) bool { return t.Disabled == disabled && t.Namespace == w.ns })
+		return tokenIs(w, registry.Tokens(w.bus()), key(name), func(t registry.Token) bool { return t.Disabled == disabled && t.Namespace == w.ns })
 	}
 	return lifecycle{
 		server: onNATS,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.TokenSpec{
-				ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenParameters{SHA256: token.Digest(secretOf(name))},
+				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.TokenParameters{SHA256: token.Digest(secretOf(name))},
 			}}
 		},
 		read:    func(w *world, name string) (string, error) { return entryText(w, names.TokensBucket, key(name)) },
@@ -103,7 +103,7 @@ func tokenLifecycle() lifecycle {
 		},
 		updated: func(w *world, _ resource.ModernManaged, name string) error { return is(w, name, true) },
 		drift: func(w *world, name string) {
-			table := registry.Tokens(w.link())
+			table := registry.Tokens(w.bus())
 			r, err := table.Get(w.t.Context(), key(name))
 			if err != nil {
 				w.t.Fatal(err)
@@ -115,7 +115,7 @@ func tokenLifecycle() lifecycle {
 		},
 		exist: func(w *world, name string) {
 			s := token.Spec{SHA256: token.Digest(secretOf(name)), Namespace: w.ns, Owner: "Token/" + w.ns + "/" + name}
-			if err := token.New(w.link()).Create(w.t.Context(), s); err != nil {
+			if err := token.New(w.bus()).Create(w.t.Context(), s); err != nil {
 				w.t.Fatal(err)
 			}
 		},
@@ -130,7 +130,7 @@ func tokenSetLifecycle() lifecycle {
 	secret := func(name string) string { return "labelled-" + name }
 	key := func(name string) string { return prefix(name) + token.Digest(secretOf(name)) }
 	is := func(w *world, name string, disabled bool) error {
-		return tokenIs(w, registry.TokensIn(w.link(), "", prefix(name)), key(name), func(t registry.Token) bool { return t.Namespace == w.ns && t.Disabled == disabled })
+		return tokenIs(w, registry.TokensIn(w.bus(), "", prefix(name)), key(name), func(t registry.Token) bool { return t.Namespace == w.ns && t.Disabled == disabled })
 	}
 	labelled := func(w *world, name string) {
 		w.t.Helper()
@@ -147,7 +147,7 @@ func tokenSetLifecycle() lifecycle {
 		given:  labelled,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.TokenSet{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.TokenSetSpec{
-				ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenSetParameters{Prefix: prefix(name)},
+				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.TokenSetParameters{Prefix: prefix(name)},
 			}}
 		},
 		read:    func(w *world, name string) (string, error) { return entryText(w, names.TokensBucket, key(name)) },
@@ -158,7 +158,7 @@ func tokenSetLifecycle() lifecycle {
 		},
 		updated: func(w *world, _ resource.ModernManaged, name string) error { return is(w, name, true) },
 		drift: func(w *world, name string) {
-			if err := registry.TokensIn(w.link(), "", prefix(name)).Delete(w.t.Context(), key(name), 0); err != nil {
+			if err := registry.TokensIn(w.bus(), "", prefix(name)).Delete(w.t.Context(), key(name), 0); err != nil {
 				w.t.Fatal(err)
 			}
 		},
@@ -167,7 +167,7 @@ func tokenSetLifecycle() lifecycle {
 			s := tokenset.Spec{Namespace: w.ns, Prefix: prefix(name), Owner: "TokenSet/" + w.ns + "/" + name, Secrets: []token.Secret{
 				{Name: secret(name), Data: map[string][]byte{"token": []byte(secretOf(name))}},
 			}}
-			if err := tokenset.New(w.link()).Create(w.t.Context(), s); err != nil {
+			if err := tokenset.New(w.bus()).Create(w.t.Context(), s); err != nil {
 				w.t.Fatal(err)
 			}
 		},

@@ -17,6 +17,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/provider/adapter"
 )
 
@@ -225,35 +226,38 @@ func testOutage(w *world, l lifecycle, name string) {
 // wrong is the value of secrets that every server refuses.
 const wrong = "not-this-one"
 
-// wrongCredentials names a ProviderConfig with credentials that every server
-// refuses, and their Secret.
-const wrongCredentials = "wrong-credentials"
-
+// testCredentials uses a ClusterProviderConfig with credentials that every server refuses. A
+// stranger has signed those for NATS.
 func testCredentials(w *world, l lifecycle, name string) {
-	good := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}}
-	same := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
+	good := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: platformNamespace, Name: w.ns}}
+	same := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
 	for _, err := range []error{w.get(good), w.get(same)} {
 		if err != nil {
 			w.t.Fatal(err)
 		}
 	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: wrongCredentials}, Data: map[string][]byte{}}
-	for key, value := range good.Data {
-		secret.Data[key] = value
+	stranger, err := natsauth.NewAuthority("stranger")
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	for _, key := range []string{"password", "AWS_SECRET_ACCESS_KEY", "token"} {
-		secret.Data[key] = []byte(wrong)
+	operator := w.nats.Authority()
+	operator.SystemUsers = stranger.SystemUsers
+	data, err := operator.Secret(natstest.Keyring)
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	ref := &v1alpha1.CredentialsReference{Name: wrongCredentials}
+	data["AWS_ACCESS_KEY_ID"], data["AWS_SECRET_ACCESS_KEY"], data["token"] = good.Data["AWS_ACCESS_KEY_ID"], []byte(wrong), []byte(wrong)
+	at := metav1.ObjectMeta{Namespace: platformNamespace, Name: w.ns + "-wrong"}
+	secret := &corev1.Secret{ObjectMeta: at, Data: data}
+	ref := &v1alpha1.CredentialsReference{Namespace: at.Namespace, Name: at.Name}
 	spec := *same.Spec.DeepCopy()
-	spec.NATS.SecretRef, spec.S3.SecretRef, spec.Hub.SecretRef = ref, ref, ref
-	w.create(secret)
-	w.create(&v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: wrongCredentials}, Spec: spec})
+	spec.NATS.Operator.SecretRef, spec.S3.SecretRef, spec.Hub.SecretRef = *ref, ref, ref
+	w.install(secret, &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: at.Name}, Spec: spec})
 	if l.given != nil {
 		l.given(w, name)
 	}
 	m := l.resource(w, name)
-	m.SetProviderConfigReference(&xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: wrongCredentials})
+	m.SetProviderConfigReference(&xpv2.ProviderConfigReference{Kind: v1alpha1.KindClusterProviderConfig, Name: at.Name})
 	w.make(m)
 	var message string
 	if l.denied != nil {
@@ -319,7 +323,7 @@ func (w *world) leaksNoSecret(m resource.ModernManaged, message string) {
 		}
 	}
 	for _, text := range texts {
-		for _, secret := range []string{wrong, natstest.Password, s3test.SecretKey, hubToken} {
+		for _, secret := range []string{wrong, string(w.nats.Authority().Signing), string(natstest.Keyring), s3test.SecretKey, hubToken} {
 			if strings.Contains(text, secret) {
 				w.t.Errorf("secret %q leaks in: %s", secret, text)
 			}
@@ -373,8 +377,8 @@ func (w *world) handled(m resource.ModernManaged) {
 	})
 }
 
-// The deletion of a namespace with all kinds, their ProviderConfig and its Secret
-// deletes every external resource except those that are only observed.
+// The deletion of a namespace with all kinds deletes every external resource except those
+// that are only observed.
 func TestNamespaceOfAllKindsEnds(t *testing.T) {
 	w := newWorld(t)
 	w.connect()

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/hub/hubtest"
 )
@@ -40,7 +39,7 @@ func newLifecycleWorld(t *testing.T, l lifecycle) *world {
 // in returns the world for a subtest of the test that it was made for.
 func (w *world) in(t *testing.T) *world {
 	out := *w
-	out.t, out.linked = t, nil
+	out.t = t
 	return &out
 }
 
@@ -60,29 +59,16 @@ func (w *world) connect() {
 		}
 		return true
 	}).Endpoint
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: platformNamespace, Name: w.ns}}
 	w.change(secret, func() { secret.Data["token"] = []byte(hubToken) })
-	p := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
-	w.change(p, func() {
-		p.Spec.S3.Endpoint = w.s3at
-		p.Spec.Hub = &v1alpha1.HubConfig{Endpoint: w.hub.URL, SecretRef: &v1alpha1.CredentialsReference{Name: credentials}}
+	w.configure(func(p *v1alpha1.ProviderConfigSpec) {
+		p.S3.Endpoint = w.s3at
+		p.Hub = &v1alpha1.HubConfig{Endpoint: w.hub.URL, SecretRef: p.S3.SecretRef}
 	})
-	if err := w.bus().Ensure(w.t.Context()); err != nil {
-		w.t.Fatal(err)
-	}
+	w.queue()
 	if _, err := w.store().CreateBucket(w.t.Context(), &s3.CreateBucketInput{Bucket: aws.String("models")}); err != nil {
 		w.t.Fatal(err)
 	}
-}
-
-// link returns the test's connection to NATS, which outlives restarts of the
-// server.
-func (w *world) link() *bus.Bus {
-	w.t.Helper()
-	if w.linked == nil {
-		w.linked = w.bus()
-	}
-	return w.linked
 }
 
 // endpoint returns the part of a server's address that errors must contain.

@@ -52,16 +52,14 @@ func (w *world) save(store objectstore.Store, content string) {
 
 func TestModelArtifact(t *testing.T) {
 	w := newWorld(t)
-	store, b := w.artifact(), w.bus()
-	if err := b.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	store, b := w.artifact(), w.queue()
 	m := &v1alpha1.ModelArtifact{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "tiny"},
-		Spec: v1alpha1.ModelArtifactSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelArtifactParameters{
+		Spec: v1alpha1.ModelArtifactSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.ModelArtifactParameters{
 			URL: "s3://models/tiny", ProgressKey: "fetch.tiny",
 		}},
 	}
+	m.Spec.ProviderConfigReference = w.own() // files in the platform's object store would stay
 	w.create(m)
 	shows := func(what string, ok func(v1alpha1.ModelArtifactObservation) bool) {
 		t.Helper()
@@ -117,13 +115,10 @@ func TestModelArtifact(t *testing.T) {
 
 func TestModelRecord(t *testing.T) {
 	w := newWorld(t)
-	store, b := w.artifact(), w.bus()
-	if err := b.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	store, b := w.artifact(), w.queue()
 	m := &v1alpha1.ModelRecord{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "tiny"},
-		Spec: v1alpha1.ModelRecordSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelRecordParameters{
+		Spec: v1alpha1.ModelRecordSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.ModelRecordParameters{
 			Namespace: w.ns, Name: "tiny", ArtifactURL: "s3://models/tiny",
 		}},
 	}
@@ -157,11 +152,9 @@ func TestHubRevision(t *testing.T) {
 	first := h.Commit()
 	m := &v1alpha1.HubRevision{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "tiny"},
-		Spec:       v1alpha1.HubRevisionSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.HubRevisionParameters{Source: "hf://" + h.Repo, Revision: "main"}},
+		Spec:       v1alpha1.HubRevisionSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.HubRevisionParameters{Source: "hf://" + h.Repo, Revision: "main"}},
 	}
-	w.openPrivate()
-	p := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
-	w.change(p, func() { p.Spec.Hub = &v1alpha1.HubConfig{Endpoint: h.URL} })
+	w.configure(func(p *v1alpha1.ProviderConfigSpec) { p.Hub = &v1alpha1.HubConfig{Endpoint: h.URL} })
 	w.create(m)
 	w.ready(m)
 	if o := m.Status.AtProvider; o.Commit != first || o.Files != 2 || o.SizeBytes != 26 || o.Config != `{"model_type":"llama"}` {
@@ -194,24 +187,21 @@ func TestHubRevision(t *testing.T) {
 	})
 	// A deletion contacts no server.
 	h.Break(hubtest.Rule{Do: hubtest.Status(503, "")})
-	w.delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}})
+	w.delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: platformNamespace, Name: w.ns}})
 	w.delete(missing)
 	w.gone(missing)
 }
 
 func TestDemandAndPoolAreObserved(t *testing.T) {
 	w := newWorld(t)
-	b := w.bus()
-	if err := b.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	b := w.queue()
 	d := &v1alpha1.Demand{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "demand"},
-		Spec:       v1alpha1.DemandSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.DemandParameters{Namespace: "ns", MaxIsolated: 8}},
+		Spec:       v1alpha1.DemandSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.DemandParameters{Namespace: "ns", MaxIsolated: 8}},
 	}
 	p := &v1alpha1.Pool{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "pool"},
-		Spec:       v1alpha1.PoolSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.PoolParameters{Session: names.Session("ns", "tiny", ""), MinMembers: 1, MaxMembers: 2}},
+		Spec:       v1alpha1.PoolSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.PoolParameters{Session: names.Session("ns", "tiny", ""), MinMembers: 1, MaxMembers: 2}},
 	}
 	w.create(d)
 	w.create(p)

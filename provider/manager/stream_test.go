@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -18,7 +19,7 @@ import (
 func stream(w *world, name string, policies ...xpv2.ManagementAction) *v1alpha1.Stream {
 	return &v1alpha1.Stream{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "work"},
-		Spec: v1alpha1.StreamSpec{ManagedResourceSpec: via(policies...), ForProvider: v1alpha1.StreamParameters{
+		Spec: v1alpha1.StreamSpec{ManagedResourceSpec: via(w.ns, policies...), ForProvider: v1alpha1.StreamParameters{
 			Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(10)), MaxMsgSize: new(int32(1000)), MaxMsgsPerSubject: new(int64(5)), Discard: "new",
 		}},
 	}
@@ -42,8 +43,8 @@ func (w *world) stream(name, what string, ok func(jetstream.StreamConfig) bool) 
 
 func (w *world) noStream(name string) {
 	w.t.Helper()
-	if _, err := w.bus().JetStream().Stream(w.t.Context(), name); err == nil {
-		w.t.Errorf("stream %q is there", name)
+	if _, err := w.bus().JetStream().Stream(w.t.Context(), name); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		w.t.Errorf("get stream %q: got %v, want none", name, err)
 	}
 }
 
@@ -56,7 +57,7 @@ func TestStream(t *testing.T) {
 	w.stream("WORK", "its limits", func(c jetstream.StreamConfig) bool {
 		return c.MaxMsgs == 10 && c.MaxMsgSize == 1000 && c.MaxMsgsPerSubject == 5 && c.DiscardNewPerSubject
 	})
-	w.secret("connection", map[string]string{"NATS_URL": w.nats.URL(), "NATS_USER": "koldun", "NATS_PASSWORD": "test-password"})
+	w.secret("connection", map[string]string{"NATS_URL": w.nats.URL()})
 	if meta.GetExternalName(m) != "WORK" {
 		t.Errorf("the external name is %q", meta.GetExternalName(m))
 	}
@@ -98,8 +99,7 @@ func TestExamplesAreAccepted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.ReplaceAll(string(raw), "name: outside", "name: example") // not the world's
-		if err := w.cluster.ApplyIn(t.Context(), w.ns, text); err != nil {
+		if err := w.cluster.ApplyIn(t.Context(), w.ns, string(raw)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/nats-io/nats.go/jetstream"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -45,14 +46,12 @@ func (w *world) tokenSecret(name, value string, labels map[string]string) *corev
 
 func TestToken(t *testing.T) {
 	w := newWorld(t)
-	if err := w.bus().Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.queue()
 	const value = "a-token-that-is-long-enough"
 	s := w.tokenSecret("mine", value, nil)
 	m := &v1alpha1.Token{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "mine"},
-		Spec:       v1alpha1.TokenSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenParameters{SecretRef: &xpv2.LocalSecretReference{Name: "mine"}}},
+		Spec:       v1alpha1.TokenSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.TokenParameters{SecretRef: &xpv2.LocalSecretReference{Name: "mine"}}},
 	}
 	w.create(m)
 	w.ready(m)
@@ -66,7 +65,7 @@ func TestToken(t *testing.T) {
 	w.gone(m)
 	w.known(value, false)
 
-	made := &v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "made"}, Spec: v1alpha1.TokenSpec{ManagedResourceSpec: via()}}
+	made := &v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "made"}, Spec: v1alpha1.TokenSpec{ManagedResourceSpec: via(w.ns)}}
 	made.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: "made"}
 	w.create(made)
 	w.ready(made)
@@ -78,20 +77,18 @@ func TestToken(t *testing.T) {
 }
 
 // TestTokensOfOtherNamespacesAreRefused checks that a resource in one namespace
-// registers no token for the gateways of another.
+// registers no token for the gateways of another. Only on one login could it.
 func TestTokensOfOtherNamespacesAreRefused(t *testing.T) {
 	w := newWorld(t)
-	if err := w.bus().Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.share()
 	const value = "a-token-that-is-long-enough"
 	w.tokenSecret("mine", value, nil)
 	for _, m := range []resource.Managed{
 		&v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Name: "token"}, Spec: v1alpha1.TokenSpec{
-			ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenParameters{Namespace: "victim", SecretRef: &xpv2.LocalSecretReference{Name: "mine"}},
+			ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.TokenParameters{Namespace: "victim", SecretRef: &xpv2.LocalSecretReference{Name: "mine"}},
 		}},
 		&v1alpha1.TokenSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}, Spec: v1alpha1.TokenSetSpec{
-			ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenSetParameters{Namespace: "victim"},
+			ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.TokenSetParameters{Namespace: "victim"},
 		}},
 	} {
 		w.create(m)
@@ -102,20 +99,39 @@ func TestTokensOfOtherNamespacesAreRefused(t *testing.T) {
 	}
 }
 
-// TestModelsOfOtherNamespacesStay checks that a ModelRecord neither writes nor
-// deletes the entry of another namespace.
-func TestModelsOfOtherNamespacesStay(t *testing.T) {
+// TestTokensInOtherBucketsAreRefused checks that a bucket is refused to which the provider has
+// no right to write in an account.
+func TestTokensInOtherBucketsAreRefused(t *testing.T) {
 	w := newWorld(t)
-	b := w.bus()
-	if err := b.Ensure(t.Context()); err != nil {
+	if _, err := w.bus().JetStream().CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "others"}); err != nil {
 		t.Fatal(err)
 	}
-	models := registry.Models(b)
+	for _, m := range []resource.Managed{
+		&v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Name: "token"}, Spec: v1alpha1.TokenSpec{
+			ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.TokenParameters{Bucket: "others", SHA256: token.Digest("a-token-that-is-long-enough")},
+		}},
+		&v1alpha1.TokenSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}, Spec: v1alpha1.TokenSetSpec{
+			ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.TokenSetParameters{Bucket: "others"},
+		}},
+	} {
+		w.create(m)
+		w.failing(m, `to bucket "koldun_tokens" only`)
+		w.delete(m)
+		w.gone(m)
+	}
+}
+
+// TestModelsOfOtherNamespacesStay checks that a ModelRecord neither writes nor
+// deletes the entry of another namespace. Only on one login could it.
+func TestModelsOfOtherNamespacesStay(t *testing.T) {
+	w := newWorld(t)
+	w.share()
+	models := registry.Models(w.bus())
 	if err := modelrecord.New(nil, models).Create(t.Context(), modelrecord.Spec{Namespace: "victim", Name: "m", SizeBytes: 7}); err != nil {
 		t.Fatal(err)
 	}
 	m := &v1alpha1.ModelRecord{ObjectMeta: metav1.ObjectMeta{Name: "m", Finalizers: []string{"test/hold"}}, Spec: v1alpha1.ModelRecordSpec{
-		ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelRecordParameters{Namespace: "victim", Name: "m", SizeBytes: 8},
+		ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.ModelRecordParameters{Namespace: "victim", Name: "m", SizeBytes: 8},
 	}}
 	w.create(m)
 	w.failing(m, "spec.forProvider.namespace")
@@ -136,10 +152,10 @@ func TestTokensStayWhereTheyAre(t *testing.T) {
 	usual := place{names.TokensBucket, names.TokenKey("")}
 	for kind, at := range map[string]func(place) client.Object{
 		"token": func(p place) client.Object {
-			return &v1alpha1.Token{Spec: v1alpha1.TokenSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenParameters{Bucket: p.bucket, Prefix: p.prefix}}}
+			return &v1alpha1.Token{Spec: v1alpha1.TokenSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.TokenParameters{Bucket: p.bucket, Prefix: p.prefix}}}
 		},
 		"set": func(p place) client.Object {
-			return &v1alpha1.TokenSet{Spec: v1alpha1.TokenSetSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenSetParameters{Bucket: p.bucket, Prefix: p.prefix}}}
+			return &v1alpha1.TokenSet{Spec: v1alpha1.TokenSetSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.TokenSetParameters{Bucket: p.bucket, Prefix: p.prefix}}}
 		},
 	} {
 		for name, c := range map[string]struct {
@@ -170,13 +186,11 @@ func TestTokensStayWhereTheyAre(t *testing.T) {
 
 func TestTokenSet(t *testing.T) {
 	w := newWorld(t)
-	if err := w.bus().Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.queue()
 	const one, two = "the-first-token-of-all", "the-second-token-of-all"
 	label := map[string]string{v1.LabelToken: "true"}
 	first := w.tokenSecret("first", one, label)
-	m := &v1alpha1.TokenSet{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "all"}, Spec: v1alpha1.TokenSetSpec{ManagedResourceSpec: via()}}
+	m := &v1alpha1.TokenSet{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "all"}, Spec: v1alpha1.TokenSetSpec{ManagedResourceSpec: via(w.ns)}}
 	w.create(m)
 	w.ready(m)
 	w.known(one, true)

@@ -24,23 +24,21 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/hub/hubtest"
+	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// Names of objects in the namespace of a world.
-const (
-	config      = "outside"
-	credentials = "credentials"
-)
+// platformNamespace is that of the platform's own Secrets, which outlives those of its users.
+const platformNamespace = metav1.NamespaceDefault
 
-// A world is a namespace with a ProviderConfig for its own NATS server and S3
-// gateway.
+// A world is a namespace that may use a NATS server in operator mode and an S3 gateway of its
+// own, by a ClusterProviderConfig of its name.
 type world struct {
 	t       *testing.T
 	client  client.Client
 	cluster *cluster.Cluster
 	ns      string
-	nats    *natstest.Server
+	nats    *natstest.OperatorServer
 	s3      *s3test.Gateway
 	linked  *bus.Bus     // nil until it is needed
 	hub     *hubtest.Hub // only in a world of newLifecycleWorld, and so are s3down and s3at
@@ -58,49 +56,53 @@ func worldOn(t *testing.T, c *cluster.Cluster) *world {
 	t.Helper()
 	w := &world{
 		t: t, client: newClient(t, c.Config()), cluster: c, ns: c.Namespace(t),
-		nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), ""), s3down: new(atomic.Bool),
+		nats: natstest.StartOpenOperator(t), s3: s3test.Start(t, t.TempDir(), ""), s3down: new(atomic.Bool),
 	}
-	w.create(&corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: credentials},
-		StringData: map[string]string{
-			"user": natstest.User, "password": natstest.Password,
-			"AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
-		},
-	})
-	ref := &v1alpha1.CredentialsReference{Name: credentials}
-	w.create(&v1alpha1.ProviderConfig{
-		ObjectMeta: metav1.ObjectMeta{Name: config},
-		Spec: v1alpha1.ProviderConfigSpec{
-			NATS: &v1alpha1.NATSConfig{URL: w.nats.URL(), SecretRef: ref},
-			S3:   &v1alpha1.S3Config{Endpoint: w.s3.Endpoint, SecretRef: ref},
-		},
-	})
+	// Some tests look into the account before the provider needs it.
+	if err := w.nats.Accounts().Ensure(t.Context(), w.ns, natsauth.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	w.install(outside(w.ns, w.nats, w.s3)...)
 	return w
 }
 
-// openPrivate lets the world's own ProviderConfig name a hub at a private address, until the
-// test ends. Tests in parallel must not do so, too.
-func (w *world) openPrivate() {
-	w.t.Helper()
-	platform := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
-	platform.Spec.Hub = &v1alpha1.HubConfig{AllowPrivateAddresses: true}
-	platform.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{w.ns}}
-	if err := w.client.Create(w.t.Context(), platform); err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() {
-		ctx := context.Background()
-		if err := w.client.Delete(ctx, platform); err != nil {
-			w.t.Error(err)
-		}
-	})
+// outside returns a Secret and the ClusterProviderConfig that names it, for one namespace.
+func outside(namespace string, nats *natstest.OperatorServer, s3 *s3test.Gateway) []client.Object {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: platformNamespace, Name: namespace}, Data: nats.OperatorSecret()}
+	secret.StringData = map[string]string{"AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey}
+	ref := v1alpha1.CredentialsReference{Namespace: secret.Namespace, Name: secret.Name}
+	p := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	p.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{namespace}}
+	p.Spec.NATS = &v1alpha1.NATSConfig{URL: nats.URL(), Operator: &v1alpha1.NATSOperator{
+		SecretRef: ref, Limits: v1alpha1.NATSUsualLimits{Streams: -1}, // tests make more than an installation has
+	}}
+	p.Spec.S3 = &v1alpha1.S3Config{Endpoint: s3.Endpoint, SecretRef: &ref}
+	return []client.Object{secret, p}
 }
 
-// via returns the common spec of a managed resource that uses the world's
-// ProviderConfig.
-func via(policies ...xpv2.ManagementAction) xpv2.ManagedResourceSpec {
+// install creates objects of the platform, until the test ends.
+func (w *world) install(objects ...client.Object) {
+	w.t.Helper()
+	for _, o := range objects {
+		if err := w.client.Create(w.t.Context(), o); err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() { _ = w.client.Delete(context.Background(), o) })
+	}
+}
+
+// configure changes the ClusterProviderConfig of the world.
+func (w *world) configure(f func(*v1alpha1.ProviderConfigSpec)) {
+	w.t.Helper()
+	p := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
+	w.change(p, func() { f(&p.Spec.ProviderConfigSpec) })
+}
+
+// via returns the common spec of a managed resource that uses the ClusterProviderConfig of a
+// namespace.
+func via(namespace string, policies ...xpv2.ManagementAction) xpv2.ManagedResourceSpec {
 	return xpv2.ManagedResourceSpec{
-		ProviderConfigReference: &xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: config},
+		ProviderConfigReference: &xpv2.ProviderConfigReference{Kind: v1alpha1.KindClusterProviderConfig, Name: namespace},
 		ManagementPolicies:      policies,
 	}
 }
@@ -187,14 +189,23 @@ func (w *world) gone(obj client.Object) {
 	})
 }
 
+// bus returns the test's connection to the account of the namespace, which outlives restarts
+// of the server.
 func (w *world) bus() *bus.Bus {
 	w.t.Helper()
-	b, err := bus.Connect(w.t.Context(), bus.Config{URL: w.nats.URL(), User: natstest.User, Password: natstest.Password, Name: w.t.Name()})
-	if err != nil {
+	if w.linked == nil {
+		w.linked = w.nats.Of(w.ns)
+	}
+	return w.linked
+}
+
+// queue is bus where Koldun's streams and buckets exist.
+func (w *world) queue() *bus.Bus {
+	w.t.Helper()
+	if err := w.bus().Ensure(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(b.Close)
-	return b
+	return w.bus()
 }
 
 // secret waits for a Secret with exactly that data.

@@ -41,7 +41,7 @@ func TestComposedResourcesAreWrittenOnce(t *testing.T) {
 		m.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: name}
 		w.create(m)
 		w.ready(m)
-		w.secret(name, map[string]string{"NATS_URL": w.nats.URL(), "NATS_USER": "koldun", "NATS_PASSWORD": "test-password"})
+		w.secret(name, map[string]string{"NATS_URL": w.nats.URL()})
 		writes := 0
 		for event := range seen.ResultChan() {
 			got, ok := event.Object.(*v1alpha1.KeyValue)

@@ -36,7 +36,7 @@ func (s *OperatorServer) Of(namespace string) *bus.Bus {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	b, err := bus.Connect(waittest.Context(s.tb), bus.Config{URL: s.url, Creds: user.Credentials, InboxPrefix: user.InboxPrefix, Name: s.tb.Name()})
+	b, err := bus.Connect(waittest.Context(s.tb), bus.Config{URL: s.URL(), Creds: user.Credentials, InboxPrefix: user.InboxPrefix, Name: s.tb.Name()})
 	if err != nil {
 		s.tb.Fatalf("cannot connect to the account of namespace %q: %v", namespace, err)
 	}

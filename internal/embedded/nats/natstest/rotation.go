@@ -91,8 +91,8 @@ func (o *Operator) Authority(keys ...natsauth.Seed) natsauth.Authority {
 // Trust restarts the server with another operator, or other signing keys of it.
 func (s *OperatorServer) Trust(authority natsauth.Authority) {
 	s.tb.Helper()
-	s.srv.Close()
+	s.Stop()
 	s.authority = authority
-	s.start()
-	s.manager = Manager(s.tb, s.url, authority)
+	s.Restart()
+	s.manager = Manager(s.tb, s.URL(), authority)
 }

@@ -1,7 +1,6 @@
 package natstest
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -11,18 +10,14 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats"
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // An OperatorServer is a NATS server in operator mode.
 type OperatorServer struct {
-	tb        testing.TB
-	dir       string
-	listen    string
-	srv       *nats.Server
-	url       string
+	*instance
+
 	authority natsauth.Authority
 	manager   *client.Conn
 }
@@ -41,45 +36,16 @@ func StartOperator(tb testing.TB) *OperatorServer {
 // StartOperatorAs is StartOperator with an operator that the test has made.
 func StartOperatorAs(tb testing.TB, authority natsauth.Authority) *OperatorServer {
 	tb.Helper()
-	s := &OperatorServer{tb: tb, dir: tb.TempDir(), listen: porttest.Address(tb), authority: authority}
-	s.start()
-	tb.Cleanup(func() { s.srv.Close() })
-	s.url = s.srv.ClientURL()
-	s.manager = Manager(tb, s.url, authority)
+	s := &OperatorServer{authority: authority}
+	s.instance = startInstance(tb, nats.Config{Authority: &s.authority})
+	s.manager = Manager(tb, s.URL(), authority)
 	return s
 }
-
-func (s *OperatorServer) start() {
-	s.tb.Helper()
-	var err error
-	if s.srv, err = nats.Start(context.Background(), nats.Config{Dir: s.dir, Listen: s.listen, Authority: &s.authority}); err != nil {
-		s.tb.Fatalf("cannot start a NATS server: %v", err)
-	}
-}
-
-// Copy restarts the server, and returns a copy of its data as it was in between.
-func (s *OperatorServer) Copy() (dir string) {
-	s.tb.Helper()
-	s.srv.Close()
-	defer s.start()
-	return copyData(s.tb, s.dir)
-}
-
-// Rollback restarts the server with data that Copy has returned.
-func (s *OperatorServer) Rollback(dir string) {
-	s.tb.Helper()
-	s.srv.Close()
-	s.dir = copyData(s.tb, dir)
-	s.start()
-}
-
-// URL returns the address for clients.
-func (s *OperatorServer) URL() string { return s.url }
 
 // Everything returns a connection with all rights of an account, until the test ends.
 func (s *OperatorServer) Everything(t Tenant) *bus.Bus {
 	s.tb.Helper()
-	b, err := bus.Connect(waittest.Context(s.tb), bus.Config{URL: s.url, Creds: t.Everything(s.tb).Credentials, Name: s.tb.Name()})
+	b, err := bus.Connect(waittest.Context(s.tb), bus.Config{URL: s.URL(), Creds: t.Everything(s.tb).Credentials, Name: s.tb.Name()})
 	if err != nil {
 		s.tb.Fatal(err)
 	}
@@ -229,5 +195,5 @@ func (s *OperatorServer) As(t Tenant, role natsauth.Role, tags map[natsauth.Tag]
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	return bus.Config{URL: s.url, Creds: user.Credentials, InboxPrefix: user.InboxPrefix, Name: string(role)}
+	return bus.Config{URL: s.URL(), Creds: user.Credentials, InboxPrefix: user.InboxPrefix, Name: string(role)}
 }
