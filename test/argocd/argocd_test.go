@@ -59,10 +59,10 @@ func TestArgoCD(t *testing.T) {
 	})
 }
 
-// services runs NATS, an object store and a hub until the test ends.
+// services runs NATS in operator mode, an object store and a hub until the test ends.
 func services(t *testing.T, root string) platform.Services {
 	t.Helper()
-	nats, s3 := natstest.Start(t), s3test.Start(t, t.TempDir(), "")
+	nats, s3 := natstest.StartOperator(t), s3test.Start(t, t.TempDir(), "")
 	hub, err := hubserver.New(hubserver.Config{Dir: filepath.Join(root, "examples", "models")})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func services(t *testing.T, root string) platform.Services {
 		_ = hub.Close()
 	})
 	return platform.Services{
-		NATS: bus.Config{URL: nats.URL(), User: natstest.User, Password: natstest.Password},
-		S3:   s3.Config(), Hub: server.URL,
+		NATS: bus.Config{URL: nats.URL()}, Operator: nats.OperatorSecret(),
+		S3: s3.Config(), Hub: server.URL,
 	}
 }

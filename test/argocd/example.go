@@ -19,6 +19,9 @@ const (
 
 	appName   = "koldun" // the Application's name in the example
 	namespace = "models" // of the example's claims
+
+	// The Secret of the operator of NATS is where the platform keeps its own.
+	system, natsOperator = "crossplane-system", "nats-operator"
 )
 
 type fields = map[string]any
@@ -56,35 +59,38 @@ func (s adaptation) kustomization() fields {
 	}
 	// A request while no Dllama runs starts a pool, which keeps its Model while it runs, and
 	// is deleted with the Ingress, a wave after the Model. It ends by itself when it is idle.
-	gateway := fields{"allowAnonymous": true, "sessionScaling": fields{"scaleDownIdleSeconds": 5}}
+	// NATS is that of the ClusterProviderConfig, which is in operator mode.
+	gateway := fields{"allowAnonymous": true, "sessionScaling": fields{"scaleDownIdleSeconds": 5}, "nats": nil}
 	if s.services.NATS.URL == "" { // then the cluster has a ClusterProviderConfig
-		gateway["nats"] = nil
 		patches = append(patches, remove("koldun.m.gorizond.io", "v1alpha1", "ClusterProviderConfig", "default"))
 	} else {
-		gateway["nats"] = fields{"url": s.services.NATS.URL}
 		patches = append(patches, change("koldun.m.gorizond.io", "v1alpha1", "ClusterProviderConfig", "default", connection(s.services)))
 	}
 	patches = append(patches, change("koldun.gorizond.io", "v1", "Ingress", "public", fields{"backend": gateway}))
 	return fields{"resources": resources, "patches": patches}
 }
 
-// connection is the spec of the ClusterProviderConfig, with the Secrets of the example.
+// connection is the spec of the ClusterProviderConfig. In place of the example's login for NATS it
+// names the Secret of an operator, so that each process has the rights of its role only.
 func connection(s platform.Services) fields {
-	spec := fields{"nats": fields{"url": s.NATS.URL}, "s3": fields{"endpoint": s.S3.Endpoint, "region": s.S3.Region}}
+	operator := fields{"secretRef": fields{"namespace": system, "name": natsOperator}}
+	spec := fields{"nats": fields{"url": s.NATS.URL, "secretRef": nil, "operator": operator}, "s3": fields{"endpoint": s.S3.Endpoint, "region": s.S3.Region}}
 	if s.Hub != "" {
 		spec["hub"] = fields{"endpoint": s.Hub}
 	}
 	return spec
 }
 
-// secrets are the manifests of the Secrets that the example's README creates.
+// secrets are the manifests of the Secrets that exist before the Application: that of the
+// operator, and the one for the object store that the example's README creates.
 func secrets(s platform.Services) ([]string, error) {
 	var out []string
-	for name, data := range map[string]fields{
-		"nats-credentials": {"user": s.NATS.User, "password": s.NATS.Password},
-		"s3-credentials":   {names.EnvS3AccessKey: s.S3.AccessKey, names.EnvS3SecretKey: s.S3.SecretKey},
+	for _, secret := range []fields{
+		{"metadata": fields{"name": natsOperator, "namespace": system}, "data": s.Operator},
+		{"metadata": fields{"name": "s3-credentials", "namespace": namespace}, "stringData": fields{names.EnvS3AccessKey: s.S3.AccessKey, names.EnvS3SecretKey: s.S3.SecretKey}},
 	} {
-		raw, err := json.Marshal(fields{"apiVersion": "v1", "kind": "Secret", "metadata": fields{"name": name, "namespace": namespace}, "stringData": data})
+		secret["apiVersion"], secret["kind"] = "v1", "Secret"
+		raw, err := json.Marshal(secret)
 		if err != nil {
 			return nil, err
 		}

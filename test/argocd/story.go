@@ -30,7 +30,8 @@ type Setup struct {
 	// cluster has the packages: then the story tells of changes too.
 	Install string
 
-	// Services are the servers of the Application's ClusterProviderConfig. Pods reach them.
+	// Services are the servers of the Application's ClusterProviderConfig, NATS in operator
+	// mode. Pods reach them.
 	// Without a URL of NATS, the cluster has the ClusterProviderConfig "default", which
 	// allows the namespace "models" and has a hub with gorizond/koldun-tiny.
 	Services platform.Services
