@@ -30,8 +30,13 @@ func (c *CLI) Run() error {
 	return function.Serve(router.New(compose.Config{Image: c.Image}),
 		function.Listen(c.Network, c.Address),
 		function.MTLSCertificates(c.TLSCertsDir),
-		function.Insecure(c.Insecure))
+		function.Insecure(c.Insecure),
+		function.MaxRecvMessageSize(maxRequest))
 }
+
+// maxRequest bounds a request in bytes: the objects that a composite requires, of which
+// each has at most 1.5 MiB, and what it is composed of.
+const maxRequest = 64 << 20
 
 // The linker sets both: version, and in a release image, which is that of this version by
 // its digest.

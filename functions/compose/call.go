@@ -54,6 +54,8 @@ type Call struct {
 	unanswered bool
 	// refused: the claim is, so its status stays.
 	refused bool
+	// withdrawn are the composed resources that are not kept.
+	withdrawn map[string]bool
 }
 
 // New begins a Call that answers req through rsp.
@@ -119,6 +121,15 @@ func (c *Call) Observed(name string, into any) bool {
 func (c *Call) Exists(name string) bool {
 	_, ok := c.req.GetObserved().GetResources()[name]
 	return ok
+}
+
+// Withdraw has a composed resource deleted that is not desired, also where others stay as
+// they are.
+func (c *Call) Withdraw(name string) {
+	if c.withdrawn == nil {
+		c.withdrawn = map[string]bool{}
+	}
+	c.withdrawn[name] = true
 }
 
 // Resources lists the names of the composed resources that exist and begin

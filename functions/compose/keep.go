@@ -10,10 +10,10 @@ import (
 
 // KeepRest desires every composed resource that exists and is not desired yet as it is,
 // except some. A composite whose new spec is refused goes on with what runs by the old
-// one.
+// one. What is withdrawn goes.
 func (c *Call) KeepRest(except ...string) {
 	for name, r := range c.req.GetObserved().GetResources() {
-		if _, desired := c.rsp.GetDesired().GetResources()[name]; desired || r.GetResource() == nil || slices.Contains(except, name) {
+		if _, desired := c.rsp.GetDesired().GetResources()[name]; desired || r.GetResource() == nil || c.withdrawn[name] || slices.Contains(except, name) {
 			continue
 		}
 		c.rsp.Desired.Resources[name] = &fnv1.Resource{Resource: kept(r.GetResource()), Ready: fnv1.Ready_READY_TRUE}

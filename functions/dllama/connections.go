@@ -47,7 +47,7 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 			desired[resRegistry] = managed.Queue(via, ns, names.Object(name, "dllama", "registry"), "", v1alpha1.QueueParameters{
 				KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket), managed.Lasting(names.TokensBucket)},
 			})
-			desired[resToken] = p.token(via)
+			desired[p.resToken()] = p.token(via)
 		}
 		if p.weighted() {
 			desired[resMember] = managed.Member(via, ns, names.Object(name, "dllama", "member"), p.group(), *p.d.Spec.Traffic, p.served())

@@ -60,5 +60,14 @@ func (p *dllamaPlan) token(via managed.Via) *v1alpha1.Token {
 	}
 }
 
+// tokenHash tells the tokens for several Models apart: whoever serves the one that the
+// claim named before knows its token.
+func (p *dllamaPlan) tokenHash() string { return names.Hash(8, p.modelNamespace, p.modelName) }
+
+// resToken names the composed Token.
+func (p *dllamaPlan) resToken() string { return resToken + "-" + p.tokenHash() }
+
 // tokenSecret names the Token and its Secret.
-func (p *dllamaPlan) tokenSecret() string { return names.Object(p.d.Name, "dllama", "token") }
+func (p *dllamaPlan) tokenSecret() string {
+	return names.Object(p.d.Name, "dllama", "token", p.tokenHash())
+}

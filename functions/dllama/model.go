@@ -57,6 +57,10 @@ func (p *dllamaPlan) takeModel() (compose.Next, error) {
 	p.modelNamespace, p.modelName = cmp.Or(ref.Namespace, p.d.Namespace), ref.Name
 	var m v1.Model
 	found, known := p.Require(resModel, v1.APIVersion, v1.KindModel, p.modelNamespace, p.modelName, &m)
+	if p.asks() && p.Known(resModel) && p.running() {
+		p.artifact = p.noFiles(m) // also if it cannot be read
+		return compose.Continue, nil
+	}
 	if known && !found {
 		p.failGrant(p.modelNamespace, p.modelName)
 		return p.takeServedFiles(), nil
@@ -212,8 +216,12 @@ func (p *dllamaPlan) pending(m v1.Model, found bool) (why reason.Reason, message
 	return reason.ModelPending, fmt.Sprintf("Model %q is not ready yet: see its condition Serving", p.modelName)
 }
 
-// noFiles stands for the files of a Model whose engine reads none.
+// noFiles stands for the files of a Model whose engine reads none. How the engines of
+// another namespace run it is of no concern here.
 func (p *dllamaPlan) noFiles(m v1.Model) *v1.ServedArtifact {
+	if p.asks() {
+		return &v1.ServedArtifact{Model: p.modelNamespace + "/" + p.modelName}
+	}
 	return &v1.ServedArtifact{
 		Model: p.modelNamespace + "/" + p.modelName, LaunchOptions: m.Spec.LaunchOptions, ReplicaPower: m.Spec.ReplicaPower,
 	}

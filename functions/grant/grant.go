@@ -29,8 +29,8 @@ func Withdrawn(c *compose.Call, key, namespace, name, user string) bool {
 	return !Allows(m, user)
 }
 
-// TokenPrefix is that of the records of Tokens for gateways of other namespaces, in the
-// registry of the namespace that asks. Its own gateways do not read them.
+// TokenPrefix begins the keys of Tokens for gateways of other namespaces, in the registry
+// of the namespace that asks. No gateway there accepts them.
 const TokenPrefix = "granted/"
 
 // Labels mark a Token that is for a Model of another namespace.

@@ -16,8 +16,8 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// Bounds of the tokens that one Model registers. A namespace needs one for each claim
-// that asks for the Model; each has a share of the gateway's of its own.
+// Bounds of the tokens that one Model registers: one for each claim that asks for it.
+// Those of a namespace share limits, as one tenant.
 const (
 	maxGuestsOfNamespace = 4
 	maxGuests            = 256
@@ -27,22 +27,52 @@ const (
 // not watch them.
 const lookForGuests = 20 * time.Second
 
+// resGuest begins the names of the composed Tokens of guests.
+const resGuest = "guest-"
+
+// metaNamespace is the key of a guest's namespace in the metadata of its composed Token.
+const metaNamespace = "namespace"
+
+// withdraw ends the access of namespaces that the Model does not allow any more. It is
+// the first step: no mistake in a claim prolongs a grant.
+func (p *modelPlan) withdraw() (compose.Next, error) {
+	for name := range p.Resources(resGuest) {
+		var t v1alpha1.Token
+		if !p.Observed(name, &t) || !grant.Allows(p.m, t.Spec.ForProvider.Metadata[metaNamespace]) {
+			p.Withdraw(name)
+		}
+	}
+	return compose.Continue, nil
+}
+
 // guests registers the tokens of the claims in other namespaces that ask the gateway of
 // this one for the Model, while the Model allows it. A token stays in its own namespace;
 // its hash is what is registered here, for this Model only.
 func (p *modelPlan) guests() (compose.Next, error) {
-	if len(p.m.Spec.AllowedNamespaces) == 0 {
+	allowed := p.m.Spec.AllowedNamespaces
+	if len(allowed) == 0 {
 		return compose.Continue, nil
 	}
 	p.Within(lookForGuests)
 	var found []*v1alpha1.Token
-	p.RequireAll("guests", v1alpha1.APIVersion, v1alpha1.KindToken, "", grant.Labels(p.m.Namespace, p.m.Name), func() any {
-		t := &v1alpha1.Token{}
-		found = append(found, t)
-		return t
-	})
+	// Of namespaces that are not allowed nothing is read: their Tokens could be so many
+	// and so large that no answer for the Model is possible.
+	for _, namespace := range allowed {
+		key := "guests-" + namespace
+		if namespace == "*" {
+			key, namespace = "guests", ""
+		}
+		p.RequireAll(key, v1alpha1.APIVersion, v1alpha1.KindToken, namespace, grant.Labels(p.m.Namespace, p.m.Name), func() any {
+			t := &v1alpha1.Token{}
+			found = append(found, t)
+			return t
+		})
+	}
 	for _, g := range p.admitted(found) {
-		if err := p.Desire("guest-"+names.Hash(8, g.Namespace, g.Name), p.guest(g), compose.Ready); err != nil {
+		// The guest chooses the names of its Tokens: with a short hash it could find one
+		// that takes the place of another guest's.
+		hash := names.Hash(32, p.m.Name, g.Namespace, g.Name)
+		if err := p.Desire(resGuest+hash, p.guest(resGuest+hash, g), compose.Ready); err != nil {
 			return compose.Stop, err
 		}
 	}
@@ -52,18 +82,22 @@ func (p *modelPlan) guests() (compose.Next, error) {
 // grantedKey matches the keys of Tokens that are for the gateways of other namespaces.
 var grantedKey = regexp.MustCompile("^" + regexp.QuoteMeta(grant.TokenPrefix) + "[0-9a-f]{64}$")
 
-// admitted returns the Tokens whose namespaces may use the Model and that have a hash.
+// admitted returns the Tokens whose namespaces may use the Model and that have a hash,
+// the oldest ones if there are too many.
 func (p *modelPlan) admitted(found []*v1alpha1.Token) []*v1alpha1.Token {
 	slices.SortFunc(found, func(a, b *v1alpha1.Token) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	var out []*v1alpha1.Token
 	of := map[string]int{}
+	seen := map[string]bool{}
 	for _, t := range found {
+		id := t.Namespace + "/" + t.Name
 		switch {
-		case t.Namespace == p.m.Namespace, !grant.Allows(p.m, t.Namespace), !grantedKey.MatchString(t.Status.AtProvider.Key):
+		case t.Namespace == p.m.Namespace, !grant.Allows(p.m, t.Namespace), !grantedKey.MatchString(t.Status.AtProvider.Key), seen[id]:
 		case len(out) == maxGuests, of[t.Namespace] == maxGuestsOfNamespace:
 		default:
+			seen[id] = true
 			of[t.Namespace]++
 			out = append(out, t)
 		}
@@ -72,16 +106,17 @@ func (p *modelPlan) admitted(found []*v1alpha1.Token) []*v1alpha1.Token {
 }
 
 // guest is the entry of another namespace's token in the registry of this one.
-func (p *modelPlan) guest(of *v1alpha1.Token) *v1alpha1.Token {
+func (p *modelPlan) guest(name string, of *v1alpha1.Token) *v1alpha1.Token {
 	return &v1alpha1.Token{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindToken},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, "guest", names.Hash(8, of.Namespace, of.Name))},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: name},
 		Spec: v1alpha1.TokenSpec{
 			ManagedResourceSpec: managed.Spec(p.via),
 			ForProvider: v1alpha1.TokenParameters{
 				SHA256:   strings.TrimPrefix(of.Status.AtProvider.Key, grant.TokenPrefix),
+				Tenant:   of.Namespace,
 				Models:   []string{p.m.Namespace + "/" + p.m.Name},
-				Metadata: map[string]string{"namespace": of.Namespace, "token": of.Name},
+				Metadata: map[string]string{metaNamespace: of.Namespace, "token": of.Name},
 			},
 		},
 	}

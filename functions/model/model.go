@@ -52,9 +52,9 @@ func Compose(c *compose.Call) error {
 		store:   storeOf(m.Spec),
 	}
 	c.Legacy(Legacy("spec", m.Namespace, m.Spec, !c.ClusterScoped()))
-	steps := []compose.Step{p.allow, p.locate, p.connect, p.guests, p.guard, p.connections, p.revision, p.users, p.files, p.volume, p.record}
+	steps := []compose.Step{p.withdraw, p.allow, p.locate, p.connect, p.guests, p.guard, p.connections, p.revision, p.users, p.files, p.volume, p.record}
 	if m.Spec.PreConverted {
-		steps = []compose.Step{p.preConverted, p.connect, p.guests, p.guard, p.registry, p.inspect, p.record}
+		steps = []compose.Step{p.withdraw, p.preConverted, p.connect, p.guests, p.guard, p.registry, p.inspect, p.record}
 	}
 	if err := p.Run(steps...); err != nil {
 		return err

@@ -53,7 +53,7 @@ func Compose(c *compose.Call) error {
 		"spec.nats":      r.Spec.NATS != nil && r.Spec.Serves == "",
 	})
 	p := &rootPlan{Plan: compose.Plan{Call: c}, r: r, status: v1.RootStatus{Status: v1.Status{ObservedGeneration: r.Generation}}}
-	if err := p.Run(p.allow, p.joinPool, p.findWorkers, p.chooseEngine, p.queue, p.serve); err != nil {
+	if err := p.Run(p.joinPool, p.allow, p.findWorkers, p.chooseEngine, p.queue, p.serve); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)

@@ -75,7 +75,7 @@ func worlds() map[string][]world {
 	serving := with(connected, around)
 	inline := with(join(connected, state{"model-part": "status: {atProvider: {serving: true, outputs: {outputPVCName: claim, " + modelFiles + "}}}"}), around)
 	const granting = "{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: m, namespace: other}, spec: {allowedNamespaces: [ns]}}"
-	asking := with(join(connected, state{"token": ready}), map[string][]string{
+	asking := with(join(connected, state{"token-" + names.Hash(8, "other", "m"): ready}), map[string][]string{
 		"model": {granting}, "other-ingress": {"{apiVersion: koldun.gorizond.io/v1, kind: Ingress, metadata: {name: i, namespace: other}}"}, "ingresses": {}, "namesake": {},
 	})
 	source := with(connected, map[string][]string{"model": {plainFiles}, "ingresses": {}, "namesake": {}})

@@ -9,9 +9,18 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
 )
 
-const tenantSize = 16 // hex digits of a token's hash that name its tenant
+const tenantSize = 16 // hex digits of a hash that name a tenant
+
+// tenantOf names the tenant of a token. Only tokens of one namespace share one.
+func tenantOf(t registry.Token) string {
+	if t.Tenant == "" {
+		return t.SHA256[:tenantSize]
+	}
+	return names.Hash(tenantSize, "tenant", t.Namespace, t.Tenant)
+}
 
 // authenticate finds the caller by the SHA-256 of the presented token. What is
 // presented is always hashed, so a stolen hash opens nothing. A token counts
@@ -30,7 +39,7 @@ func (g *Gateway) authenticate(r *http.Request, now time.Time) (caller, *refusal
 	known = known && subtle.ConstantTimeCompare([]byte(token.SHA256), []byte(digest)) == 1 && g.cfg.accepts(token)
 	switch {
 	case known && token.Valid(now):
-		return caller{tenant: digest[:tenantSize], token: &token}, nil
+		return caller{tenant: tenantOf(token), token: &token}, nil
 	case known, !g.cfg.AllowAnonymous:
 		return caller{}, errBadToken()
 	}

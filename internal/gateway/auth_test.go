@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/registry"
 	"github.com/gorizond/koldun/internal/waittest"
@@ -114,11 +115,17 @@ func TestTenants(t *testing.T) {
 	w := newWorld(t, nil) // anonymous is allowed
 	w.putToken(registry.Token{SHA256: digest("good")})
 	w.putToken(registry.Token{SHA256: digest("disabled"), Disabled: true})
+	for _, guest := range []string{"guest", "other guest"} {
+		w.putToken(registry.Token{SHA256: digest(guest), Tenant: "shop"})
+	}
+	shared := names.Hash(16, "tenant", "", "shop")
 	r := startRunner(t, w.bus, tinySession, replies("hi"))
 	cases := map[string]struct{ token, tenant string }{
 		"Anonymous": {"", "anonymous"},
 		"AnyKey":    {"sk-whatever", "anonymous"},
 		"Known":     {"good", digest("good")[:16]},
+		"Shared":    {"guest", shared},
+		"SharedToo": {"other guest", shared},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -25,8 +25,11 @@ type Token struct {
 	// gateway's limit applies.
 	Limits Limits `json:"limits,omitzero"`
 
-	Namespace string    `json:"namespace,omitempty"` // where the token comes from
-	Created   time.Time `json:"created,omitzero"`
+	Namespace string `json:"namespace,omitempty"` // where the token comes from
+	// Tenant is that of several tokens of the namespace, which share limits. Empty: the
+	// token is a tenant of its own.
+	Tenant  string    `json:"tenant,omitempty"`
+	Created time.Time `json:"created,omitzero"`
 	// Only Owner changes or removes the record. Empty: there is no owner.
 	Owner string `json:"owner,omitempty"`
 }

@@ -56,6 +56,12 @@ type TokenParameters struct {
 	// +kubebuilder:validation:Minimum=0
 	ConcurrentRequests int32 `json:"concurrentRequests,omitempty"`
 
+	// Tenant of the token. Tokens of one namespace with the same tenant share limits, their part of the queue and stored responses. Defaults to
+	// the token itself.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Tenant string `json:"tenant,omitempty"`
+
 	// Metadata of the token.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64

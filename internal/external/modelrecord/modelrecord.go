@@ -84,13 +84,17 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 		o.Message = err.Error()
 	case err != nil:
 		return external.Observation[Status]{}, err
-	case unreadable || !same(have.Value, want):
+	case unreadable || !s.bare() && !same(have.Value, want):
 		o.Message = "the entry is of other files"
 	default:
 		o.UpToDate, o.Ready = true, true
 	}
 	return o, nil
 }
+
+// bare reports whether the spec says nothing of files. An entry of the same name with
+// files then stays as it is: both are of one model.
+func (s Spec) bare() bool { return s.ArtifactURL == "" && s.SizeBytes == 0 && s.Weights == "" }
 
 // same reports whether two entries describe the same files.
 func same(a, b registry.Model) bool {
@@ -138,7 +142,10 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 		return c.edit(ctx, s, s.removeMember)
 	}
 	return c.edit(ctx, s, func(old *registry.Model) *registry.Model {
-		if old == nil || len(old.Members.Members) == 0 {
+		switch {
+		case old != nil && s.bare() && !old.Alias && (old.Digest != "" || old.Size != 0):
+			return old // of another owner
+		case old == nil || len(old.Members.Members) == 0:
 			return nil
 		}
 		alias := registry.NewAlias(s.Namespace, s.Name, old.Created)

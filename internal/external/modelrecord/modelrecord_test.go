@@ -110,6 +110,44 @@ func TestRecordWithoutArtifact(t *testing.T) {
 	}
 }
 
+// TestTwoRecordsOfOneModel has an entry with files and a spec that says nothing of any,
+// as of engines elsewhere: the files stay, whoever comes or goes.
+func TestTwoRecordsOfOneModel(t *testing.T) {
+	ctx := t.Context()
+	models, c := world(t, nil)
+	files := modelrecord.Spec{Namespace: "ns", Name: "tiny", SizeBytes: 7, Weights: "q40"}
+	bare := modelrecord.Spec{Namespace: "ns", Name: "tiny"}
+	size := func() int64 {
+		t.Helper()
+		r, err := models.Get(ctx, "model/ns/tiny")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Value.Size
+	}
+	if err := c.Create(ctx, bare); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := c.Observe(ctx, files); err != nil || o.UpToDate {
+		t.Errorf("Observe of files: %+v, %v", o, err)
+	}
+	if err := c.Update(ctx, files); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := c.Observe(ctx, bare); err != nil || !o.UpToDate || !o.Ready {
+		t.Errorf("Observe without files: %+v, %v", o, err)
+	}
+	if err := c.Delete(ctx, bare); err != nil || size() != 7 {
+		t.Errorf("Delete: %v, of %d bytes", err, size())
+	}
+	if err := c.Delete(ctx, files); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := c.Observe(ctx, bare); err != nil || o.Exists {
+		t.Errorf("Observe after both are deleted: %+v, %v", o, err)
+	}
+}
+
 func world(t *testing.T, open modelartifact.Stores) (*registry.Table[registry.Model], *modelrecord.Client) {
 	t.Helper()
 	models := registry.Models(natstest.Start(t).Connect(t))

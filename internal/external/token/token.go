@@ -30,6 +30,7 @@ type Spec struct {
 	RequestsPerMinute  int                `json:"requestsPerMinute,omitempty"`
 	TokensPerMinute    int64              `json:"tokensPerMinute,omitempty"`
 	ConcurrentRequests int                `json:"concurrentRequests,omitempty"`
+	Tenant             string             `json:"tenant,omitempty"`
 	Metadata           map[string]string  `json:"metadata,omitempty"`
 	RotateAfter        *external.Duration `json:"rotateAfter,omitempty"` // nil: never
 	Overlap            *external.Duration `json:"overlap,omitempty"`     // time that a replaced token stays valid
@@ -298,7 +299,7 @@ func (s Spec) want(secret string) (registry.Token, error) {
 		t.SHA256 = Digest(secret)
 	}
 	t.Disabled = t.Disabled || s.Disabled
-	t.Namespace = s.Namespace
+	t.Namespace, t.Tenant = s.Namespace, s.Tenant
 	if s.Expires != nil {
 		t.Expires = s.Expires.UTC()
 	}

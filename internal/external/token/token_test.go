@@ -89,7 +89,7 @@ func TestGivenTokens(t *testing.T) {
 	for name, s := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			s.Owner, s.Models, s.RequestsPerMinute = "Token ns/a", []string{"ns/m"}, 7
+			s.Owner, s.Models, s.RequestsPerMinute, s.Tenant = "Token ns/a", []string{"ns/m"}, 7, "shop"
 			if o, err := w.client.Observe(t.Context(), s); err != nil || o.Exists {
 				t.Fatalf("Observe of nothing: %+v, %v", o, err)
 			}
@@ -98,7 +98,7 @@ func TestGivenTokens(t *testing.T) {
 				t.Errorf("Observe: %+v", o)
 			}
 			r, err := registry.Tokens(w.bus).Get(t.Context(), o.Status.Key)
-			if err != nil || r.Value.Limits.RequestsPerMinute != 7 || !r.Value.Allows("ns/m") || r.Value.Allows("ns/other") {
+			if err != nil || r.Value.Limits.RequestsPerMinute != 7 || r.Value.Tenant != "shop" || !r.Value.Allows("ns/m") || r.Value.Allows("ns/other") {
 				t.Errorf("got entry %+v, %v", r.Value, err)
 			}
 			s.Disabled = true

@@ -24,7 +24,7 @@ func (c *Client) View(ctx context.Context, s Spec, _ external.Scope) (Spec, erro
 		}
 	}
 	out := s
-	out.SHA256, out.Namespace, out.Disabled, out.Models, out.Metadata = t.SHA256, t.Namespace, t.Disabled, t.Models, t.Metadata
+	out.SHA256, out.Namespace, out.Tenant, out.Disabled, out.Models, out.Metadata = t.SHA256, t.Namespace, t.Tenant, t.Disabled, t.Models, t.Metadata
 	out.RequestsPerMinute, out.TokensPerMinute, out.ConcurrentRequests = t.Limits.RequestsPerMinute, t.Limits.TokensPerMinute, t.Limits.ConcurrentRequests
 	out.Expires = nil
 	if !t.Expires.IsZero() {
