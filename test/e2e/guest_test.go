@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/functions/grant"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -71,7 +72,7 @@ func TestModelOfAnotherNamespace(t *testing.T) {
 	if err := ask(ctx, p.node.HTTP(), guestURL, nil); err != nil {
 		t.Fatal(err)
 	}
-	borrowed, stolen := p.issued(t, there, "koldun-tiny-dllama-token"), p.issued(t, elsewhere, "forged")
+	borrowed, stolen := p.issued(t, there, names.Object("koldun-tiny", "dllama", "token", names.Hash(8, here, "koldun-tiny"))), p.issued(t, elsewhere, "forged")
 	for name, c := range map[string]struct {
 		token string
 		want  int
