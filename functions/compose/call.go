@@ -54,7 +54,7 @@ type Call struct {
 	unanswered bool
 	// refused: the claim is, so its status stays.
 	refused bool
-	// withdrawn are the composed resources that are not kept.
+	// withdrawn are the composed resources that KeepRest does not keep.
 	withdrawn map[string]bool
 }
 
@@ -123,8 +123,8 @@ func (c *Call) Exists(name string) bool {
 	return ok
 }
 
-// Withdraw has a composed resource deleted that is not desired, also where others stay as
-// they are.
+// Withdraw excludes a composed resource from what KeepRest keeps, so that Crossplane
+// deletes it unless it is desired.
 func (c *Call) Withdraw(name string) {
 	if c.withdrawn == nil {
 		c.withdrawn = map[string]bool{}

@@ -10,7 +10,7 @@ import (
 
 // KeepRest desires every composed resource that exists and is not desired yet as it is,
 // except some. A composite whose new spec is refused goes on with what runs by the old
-// one. What is withdrawn goes.
+// one. Withdrawn resources are not kept.
 func (c *Call) KeepRest(except ...string) {
 	for name, r := range c.req.GetObserved().GetResources() {
 		if _, desired := c.rsp.GetDesired().GetResources()[name]; desired || r.GetResource() == nil || c.withdrawn[name] || slices.Contains(except, name) {

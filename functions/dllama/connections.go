@@ -39,14 +39,10 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 			desired[resRecord] = p.record(via)
 		}
 		if p.alone() {
-			desired[resRegistry] = managed.Queue(via, ns, names.Object(name, "dllama", "registry"), "", v1alpha1.QueueParameters{
-				KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)},
-			})
+			desired[resRegistry] = managed.Registry(via, ns, p.registryName())
 		}
 		if p.asks() {
-			desired[resRegistry] = managed.Queue(via, ns, names.Object(name, "dllama", "registry"), "", v1alpha1.QueueParameters{
-				KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket), managed.Lasting(names.TokensBucket)},
-			})
+			desired[resRegistry] = managed.Registry(via, ns, p.registryName(), names.TokensBucket)
 			desired[p.resToken()] = p.token(via)
 		}
 		if p.weighted() {
@@ -71,6 +67,8 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 	p.FailIf(pending.Reason, pending.Message)
 	return compose.Stop, nil
 }
+
+func (p *dllamaPlan) registryName() string { return names.Object(p.d.Name, "dllama", "registry") }
 
 // account returns the NATS account of the namespace, as the Dllama's own Ingress says or
 // the buckets of its runners.

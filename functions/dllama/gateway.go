@@ -1,8 +1,6 @@
 package dllama
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -21,8 +19,8 @@ import (
 // asks reports whether the engine is the gateway of another namespace.
 func (p *dllamaPlan) asks() bool { return p.d.Spec.IngressRef != nil }
 
-// gateway returns the server that the other gateway is. Pods that run go on when its
-// Ingress cannot be read.
+// gateway returns the gateway of the other namespace as the server of the sidecar. Running
+// pods stay when its Ingress cannot be read.
 func (p *dllamaPlan) gateway() (engine.Server, compose.Next) {
 	name, namespace := p.d.Spec.IngressRef.Name, p.modelNamespace
 	if namespace == "" || namespace == p.d.Namespace {
@@ -40,9 +38,9 @@ func (p *dllamaPlan) gateway() (engine.Server, compose.Next) {
 	}, compose.Continue
 }
 
-// token is the API token for that gateway. The provider generates it and keeps only its
-// hash, where no gateway reads it: the Model, which finds the Token by its labels, has
-// the hash registered in its own namespace while it allows the use.
+// token is the API token for that gateway. The provider generates it, and stores its hash
+// under a prefix that gateways ignore. The Model finds the Token by its label, and
+// registers the hash in its own namespace while it allows this one.
 func (p *dllamaPlan) token(via managed.Via) *v1alpha1.Token {
 	spec := managed.Spec(via)
 	spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: p.tokenSecret()}
@@ -54,14 +52,14 @@ func (p *dllamaPlan) token(via managed.Via) *v1alpha1.Token {
 		Spec: v1alpha1.TokenSpec{
 			ManagedResourceSpec: spec,
 			ForProvider: v1alpha1.TokenParameters{
-				Prefix: grant.TokenPrefix, Models: []string{fmt.Sprintf("%s/%s", p.modelNamespace, p.modelName)},
+				Prefix: grant.TokenPrefix, Models: []string{p.modelNamespace + "/" + p.modelName},
 			},
 		},
 	}
 }
 
-// tokenHash tells the tokens for several Models apart: whoever serves the one that the
-// claim named before knows its token.
+// tokenHash distinguishes the Tokens for different Models. A gateway sees the token that it
+// is asked with, so a claim that names another Model gets another token.
 func (p *dllamaPlan) tokenHash() string { return names.Hash(8, p.modelNamespace, p.modelName) }
 
 // resToken names the composed Token.

@@ -37,7 +37,7 @@ func (p *dllamaPlan) grant() (compose.Next, error) {
 // withdrawn reports whether a Model of another namespace may not be served here, and says
 // so.
 func (p *dllamaPlan) withdrawn(res, namespace, name string) bool {
-	if !grant.Withdrawn(p.Call, res, namespace, name, p.d.Namespace) {
+	if namespace == "" || namespace == p.d.Namespace || grant.Of(p.Call, res, namespace, name, p.d.Namespace) != grant.Denied {
 		return false
 	}
 	p.failGrant(namespace, name)

@@ -216,8 +216,8 @@ func (p *dllamaPlan) pending(m v1.Model, found bool) (why reason.Reason, message
 	return reason.ModelPending, fmt.Sprintf("Model %q is not ready yet: see its condition Serving", p.modelName)
 }
 
-// noFiles stands for the files of a Model whose engine reads none. How the engines of
-// another namespace run it is of no concern here.
+// noFiles stands for the files of a Model whose engine reads none. The topology of the
+// engines of another namespace does not apply to the pod that asks them.
 func (p *dllamaPlan) noFiles(m v1.Model) *v1.ServedArtifact {
 	if p.asks() {
 		return &v1.ServedArtifact{Model: p.modelNamespace + "/" + p.modelName}

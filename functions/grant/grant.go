@@ -14,23 +14,32 @@ func Allows(m v1.Model, namespace string) bool {
 	return slices.Contains(m.Spec.AllowedNamespaces, namespace) || slices.Contains(m.Spec.AllowedNamespaces, "*")
 }
 
-// Withdrawn reports whether a namespace may not use a Model of another one, which is
-// required under the key. One that has not been read yet, or cannot be, says nothing of
-// the grant; one that is deleted grants nothing.
-func Withdrawn(c *compose.Call, key, namespace, name, user string) bool {
-	if namespace == "" || namespace == user {
-		return false
-	}
+// A State says whether a namespace may use a Model of another one.
+type State int
+
+// States of a grant.
+const (
+	Unread  State = iota // the Model has not been read yet, or cannot be decoded
+	Allowed              // the Model lists the namespace
+	Denied               // the Model does not, or does not exist
+)
+
+// Of requires a Model under the key, and returns the state of its grant to the namespace
+// user.
+func Of(c *compose.Call, key, namespace, name, user string) State {
 	var m v1.Model
 	found, known := c.Require(key, v1.APIVersion, v1.KindModel, namespace, name, &m)
-	if !found {
-		return known && !c.Known(key)
+	switch {
+	case found && Allows(m, user):
+		return Allowed
+	case found, known && !c.Known(key):
+		return Denied
 	}
-	return !Allows(m, user)
+	return Unread
 }
 
-// TokenPrefix begins the keys of Tokens for gateways of other namespaces, in the registry
-// of the namespace that asks. No gateway there accepts them.
+// TokenPrefix is the prefix of the keys of Tokens for gateways of other namespaces, in the
+// registry of the guest. No gateway accepts tokens with it.
 const TokenPrefix = "granted/"
 
 // Labels mark a Token that is for a Model of another namespace.

@@ -106,6 +106,15 @@ func Queue(via Via, namespace, name, secret string, parts v1alpha1.QueueParamete
 	}
 }
 
+// Registry returns a Queue that makes the buckets in which models are listed, and others.
+func Registry(via Via, namespace, name string, more ...string) *v1alpha1.Queue {
+	parts := v1alpha1.QueueParameters{KeyValues: []v1alpha1.KeyValueParameters{Lasting(names.ModelsBucket)}}
+	for _, bucket := range more {
+		parts.KeyValues = append(parts.KeyValues, Lasting(bucket))
+	}
+	return Queue(via, namespace, name, "", parts)
+}
+
 // Lasting describes a key-value bucket whose keys do not expire. It leaves the
 // number of replicas alone: another owner of the bucket may have set it.
 func Lasting(bucket string) v1alpha1.KeyValueParameters {

@@ -23,18 +23,18 @@ const (
 	maxGuests            = 256
 )
 
-// lookForGuests is how often Tokens of other namespaces are looked for: Crossplane does
-// not watch them.
+// lookForGuests is the interval at which the Model reads Tokens of other namespaces:
+// Crossplane does not watch them.
 const lookForGuests = 20 * time.Second
 
-// resGuest begins the names of the composed Tokens of guests.
+// resGuest is the prefix of the names of the composed Tokens of guests.
 const resGuest = "guest-"
 
 // metaNamespace is the key of a guest's namespace in the metadata of its composed Token.
 const metaNamespace = "namespace"
 
-// withdraw ends the access of namespaces that the Model does not allow any more. It is
-// the first step: no mistake in a claim prolongs a grant.
+// withdraw deletes the Tokens of guests that the Model no longer allows. It runs first, so
+// that no mistake in a claim prolongs a grant.
 func (p *modelPlan) withdraw() (compose.Next, error) {
 	for name := range p.Resources(resGuest) {
 		var t v1alpha1.Token
@@ -54,14 +54,17 @@ func (p *modelPlan) guests() (compose.Next, error) {
 		return compose.Continue, nil
 	}
 	p.Within(lookForGuests)
-	var found []*v1alpha1.Token
-	// Of namespaces that are not allowed nothing is read: their Tokens could be so many
-	// and so large that no answer for the Model is possible.
+	// Only Tokens of allowed namespaces are required: other namespaces could create so
+	// many that they exceed the size limit of a request.
+	from := map[string]string{} // namespaces by the key of the requirement; "" is all
 	for _, namespace := range allowed {
-		key := "guests-" + namespace
-		if namespace == "*" {
-			key, namespace = "guests", ""
-		}
+		from["guests-"+namespace] = namespace
+	}
+	if slices.Contains(allowed, "*") {
+		from = map[string]string{"guests": ""}
+	}
+	var found []*v1alpha1.Token
+	for key, namespace := range from {
 		p.RequireAll(key, v1alpha1.APIVersion, v1alpha1.KindToken, namespace, grant.Labels(p.m.Namespace, p.m.Name), func() any {
 			t := &v1alpha1.Token{}
 			found = append(found, t)
@@ -90,14 +93,11 @@ func (p *modelPlan) admitted(found []*v1alpha1.Token) []*v1alpha1.Token {
 	})
 	var out []*v1alpha1.Token
 	of := map[string]int{}
-	seen := map[string]bool{}
 	for _, t := range found {
-		id := t.Namespace + "/" + t.Name
 		switch {
-		case t.Namespace == p.m.Namespace, !grant.Allows(p.m, t.Namespace), !grantedKey.MatchString(t.Status.AtProvider.Key), seen[id]:
+		case t.Namespace == p.m.Namespace, !grant.Allows(p.m, t.Namespace), !grantedKey.MatchString(t.Status.AtProvider.Key):
 		case len(out) == maxGuests, of[t.Namespace] == maxGuestsOfNamespace:
 		default:
-			seen[id] = true
 			of[t.Namespace]++
 			out = append(out, t)
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/enginepod"
@@ -103,9 +102,8 @@ func (p *rootPlan) refuses(namespace, name string) string {
 	if namespace == "" {
 		return fmt.Sprintf("%q has no namespace: write NAMESPACE/NAME", p.r.Spec.Serves)
 	}
-	var m v1.Model
-	found, _ := p.Require(resModel, v1.APIVersion, v1.KindModel, namespace, name, &m)
-	if grant.Withdrawn(p.Call, resModel, namespace, name, p.r.Namespace) || !found && !p.Exists(resRoot) {
+	state := grant.Of(p.Call, resModel, namespace, name, p.r.Namespace)
+	if state == grant.Denied || state == grant.Unread && !p.Exists(resRoot) {
 		return fmt.Sprintf("Model %q does not exist in namespace %q, or its spec.allowedNamespaces lacks namespace %q", name, namespace, p.r.Namespace)
 	}
 	if taken, _ := p.Require(resNamesake, v1.APIVersion, v1.KindModel, p.r.Namespace, name, &v1.Model{}); taken {
@@ -196,9 +194,7 @@ func (p *rootPlan) queue() (compose.Next, error) {
 
 // list lists a Model of another namespace in this one, so that requests here can name it.
 func (p *rootPlan) list(desired map[string]any, via managed.Via) {
-	desired[resRegistry] = managed.Queue(via, p.r.Namespace, names.Object(p.r.Name, "root", "registry"), "", v1alpha1.QueueParameters{
-		KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)},
-	})
+	desired[resRegistry] = managed.Registry(via, p.r.Namespace, names.Object(p.r.Name, "root", "registry"))
 	desired[resRecord] = managed.Record(via, p.r.Namespace, names.Object(p.r.Name, "root", "record"), p.model, "")
 }
 

@@ -33,16 +33,24 @@ const (
 // errBroken is the error for a connection that ended before the answer.
 var errBroken = errors.New("the connection broke") //nolint:gochecknoglobals // a sentinel
 
+// newRequest returns a request with the question for a gateway.
+func newRequest(ctx context.Context, url string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(question))
+	if err == nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, err
+}
+
 // ask sends a streaming request and checks the answer. It calls first at the first
 // text.
 func ask(ctx context.Context, client *http.Client, url string, first func()) error {
 	ctx, cancel := context.WithTimeout(ctx, answered)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(question))
+	req, err := newRequest(ctx, url)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Content-Type", "application/json")
 	rsp, err := client.Do(req)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)

@@ -76,14 +76,14 @@ func TestModelOfAnotherNamespace(t *testing.T) {
 	for name, c := range map[string]struct {
 		token string
 		want  int
-	}{"Nobody": {"", http.StatusUnauthorized}, "Stranger": {stolen, http.StatusUnauthorized}, "Guest": {borrowed, http.StatusOK}} {
+	}{"WithoutToken": {"", http.StatusUnauthorized}, "Stranger": {stolen, http.StatusUnauthorized}, "Guest": {borrowed, http.StatusOK}} {
 		if got := p.statusFor(t, ownerURL, c.token); got != c.want {
 			t.Errorf("%s: the owner's gateway answers %d, want %d", name, got, c.want)
 		}
 	}
 	cluster.Eventually(t, "the claim of the third namespace to be refused", p.withoutGrant(elsewhere))
 
-	if err := p.ApplyIn(ctx, here, strings.ReplaceAll(owner, "[GUEST]", "[nobody]")); err != nil {
+	if err := p.ApplyIn(ctx, here, strings.ReplaceAll(owner, "[GUEST]", "[other]")); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "the guest's token to be refused", func(context.Context) error {
@@ -139,7 +139,7 @@ func (p *suite) issued(t *testing.T, namespace, name string) (token string) {
 // statusFor asks a gateway with a token, and returns the status of the answer.
 func (p *suite) statusFor(t *testing.T, url, token string) int {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/chat/completions", strings.NewReader(question))
+	req, err := newRequest(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}

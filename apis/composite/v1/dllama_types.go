@@ -35,8 +35,8 @@ type DllamaSpec struct {
 	// +optional
 	ModelRef *ModelReference `json:"modelRef,omitempty"`
 
-	// Ingress in the namespace of the Model of modelRef, whose engines then answer: the Dllama has none, and asks that Ingress' gateway. The
-	// Model has to list the namespace of the Dllama in allowedNamespaces; the API token is made and registered by itself.
+	// Ingress in the namespace of the Model of modelRef. The Dllama then runs no engine, and sends requests to the gateway of that Ingress. The
+	// Model has to list the namespace of the Dllama in allowedNamespaces. The API token is generated and registered automatically.
 	// +optional
 	IngressRef *IngressReference `json:"ingressRef,omitempty"`
 

@@ -136,8 +136,8 @@ type Engine struct {
 	MaxSeqLen int32 `json:"maxSeqLen,omitempty"`
 
 	// Requests that the embedded engine computes at the same time. Defaults to 4. They share memory for one context, or for 1024 tokens each
-	// if that is more. distributed-llama computes one, and server.slots sets those of a server. With ingressRef it is how many requests are in the other
-	// gateway's queue at the same time, and defaults to 16.
+	// if that is more. distributed-llama computes one, and server.slots sets those of a server. With ingressRef it
+	// is the number of concurrent requests to the other gateway, and defaults to 16.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=32

@@ -75,7 +75,7 @@ type TokenParameters struct {
 	// +optional
 	Overlap *metav1.Duration `json:"overlap,omitempty"`
 
-	// Bucket of the registry. Gateways of Koldun read koldun_tokens, which is the default.
+	// Bucket of the registry. Gateways of Koldun read koldun_tokens, which is the default, and the only one with nats.operator.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
 	Bucket string `json:"bucket,omitempty"`

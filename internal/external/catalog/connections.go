@@ -101,9 +101,9 @@ func operator(ctx context.Context, c Connections) (*Operator, error) {
 	return o, err
 }
 
-// checkTokens refuses to write tokens to a bucket to which the provider's user of an account may
-// not write: the server would drop the messages, and nobody answer. Errors: Unsupported, those
-// of Connections.Operator.
+// checkTokens rejects a bucket that the provider's user of the account has no permission to
+// write: the server drops such messages without a reply. Errors: Unsupported, and those of
+// Connections.Operator.
 func checkTokens(ctx context.Context, c Connections, bucket string) error {
 	if bucket == "" || bucket == names.TokensBucket {
 		return nil

@@ -92,8 +92,8 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	return o, nil
 }
 
-// bare reports whether the spec says nothing of files. An entry of the same name with
-// files then stays as it is: both are of one model.
+// bare reports whether the spec describes no files. It then accepts an entry of the same
+// model with files, and leaves it to the resource that describes them.
 func (s Spec) bare() bool { return s.ArtifactURL == "" && s.SizeBytes == 0 && s.Weights == "" }
 
 // same reports whether two entries describe the same files.
@@ -144,7 +144,7 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 	return c.edit(ctx, s, func(old *registry.Model) *registry.Model {
 		switch {
 		case old != nil && s.bare() && !old.Alias && (old.Digest != "" || old.Size != 0):
-			return old // of another owner
+			return old
 		case old == nil || len(old.Members.Members) == 0:
 			return nil
 		}

@@ -110,8 +110,8 @@ func TestRecordWithoutArtifact(t *testing.T) {
 	}
 }
 
-// TestTwoRecordsOfOneModel has an entry with files and a spec that says nothing of any,
-// as of engines elsewhere: the files stay, whoever comes or goes.
+// TestTwoRecordsOfOneModel checks that a spec without files neither replaces nor deletes an
+// entry with files.
 func TestTwoRecordsOfOneModel(t *testing.T) {
 	ctx := t.Context()
 	models, c := world(t, nil)
