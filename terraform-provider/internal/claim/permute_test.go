@@ -40,8 +40,8 @@ func subjects() map[string]subject {
 			"scheduling": scheduling, "on_token_change": nil, "endpoint": {"https://hub.example.org"},
 			"hf_token_ref": {map[string]any{"name": "hf", "key": "token"}},
 		}},
-		"koldun_dllama": {kind: "Dllama", base: map[string]any{"model_ref": model}, samples: providertest.Samples{
-			"model": nil, "engine": engine, "root_resources": resources, "scheduling": scheduling, "nodes": {1},
+		"koldun_dllama": {kind: "Dllama", base: map[string]any{"model_ref": map[string]any{"name": "m", "namespace": "models"}}, samples: providertest.Samples{
+			"model": nil, "ingress_ref": {map[string]any{"name": "front"}}, "engine": engine, "root_resources": resources, "scheduling": scheduling, "nodes": {1},
 			"expose": {
 				map[string]any{}, map[string]any{"allow_anonymous": false, "service": map[string]any{"annotations": map[string]any{}}},
 				map[string]any{"route": map[string]any{"host": "a.example", "path": "/"}},
