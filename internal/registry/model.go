@@ -28,6 +28,9 @@ type Model struct {
 	Digest    string             `json:"manifestSHA256"` // of the manifest, in hex
 	Files     []manifest.File    `json:"files,omitempty"`
 	queue.Members
+	// Bare says that a resource without files lists the model. Another one may describe
+	// files of the same model in the same record.
+	Bare bool `json:"bare,omitempty"`
 	// Alias says that there is no model of this name, only Members that serve
 	// their own models under it.
 	Alias bool `json:"alias,omitempty"`
@@ -47,6 +50,9 @@ func NewModel(namespace, name, url, digest string, m manifest.Manifest) Model {
 func NewAlias(namespace, name string, created time.Time) Model {
 	return Model{Version: recordVersion, Namespace: namespace, Name: name, Created: created, Alias: true}
 }
+
+// HasFiles reports whether the record describes files.
+func (m Model) HasFiles() bool { return m.Digest != "" || m.Size != 0 || m.Weights != "" }
 
 // ID returns the name of the model in the API, "namespace/name".
 func (m Model) ID() string { return m.Namespace + "/" + m.Name }

@@ -92,11 +92,11 @@ func tokenScenarios() []scenario {
 	sum := sha256.Sum256([]byte(secretWord))
 	least := object{"namespace": "team"}
 	most := object{
-		"namespace": "team", "disabled": true, "expires": "2101-01-31T00:00:00Z", "models": []any{"team/a", "team/*"}, "requestsPerMinute": 60,
+		"namespace": "team", "tenant": "guest", "disabled": true, "expires": "2101-01-31T00:00:00Z", "models": []any{"team/a", "team/*"}, "requestsPerMinute": 60,
 		"tokensPerMinute": 6000, "concurrentRequests": 2, "metadata": object{"use": "test"}, "overlap": "1m",
 	}
 	other := object{
-		"namespace": "team", "disabled": false, "expires": "2102-01-31T00:00:00Z", "models": []any{"team/b"}, "requestsPerMinute": 61,
+		"namespace": "team", "tenant": "guests", "disabled": false, "expires": "2102-01-31T00:00:00Z", "models": []any{"team/b"}, "requestsPerMinute": 61,
 		"tokensPerMinute": 6001, "concurrentRequests": 3, "metadata": object{"use": "more"}, "overlap": "2m",
 	}
 	out := standardScenarios("token", "tokens", least, most, other)

@@ -74,8 +74,8 @@ func (s Spec) removeMember(old *registry.Model) *registry.Model {
 }
 
 // edit replaces the entry by what change makes of it: of nil if there is none, and
-// to nil to delete it. It calls change again if another process has changed the
-// entry meanwhile. An entry that cannot be read is overwritten.
+// to nil to delete it. It writes nothing where change returns old, and calls change again if
+// another process has changed the entry meanwhile. An entry that cannot be read is overwritten.
 func (c *Client) edit(ctx context.Context, s Spec, change func(old *registry.Model) *registry.Model) error {
 	key := names.ModelKey(s.Namespace, s.Name)
 	var err error
@@ -94,7 +94,7 @@ func (c *Client) edit(ctx context.Context, s Spec, change func(old *registry.Mod
 			return err
 		}
 		switch next := change(old); {
-		case next == nil && old == nil:
+		case next == old:
 			return nil
 		case next == nil:
 			err = c.models.Delete(ctx, key, have.Revision)

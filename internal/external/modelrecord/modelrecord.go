@@ -84,7 +84,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 		o.Message = err.Error()
 	case err != nil:
 		return external.Observation[Status]{}, err
-	case unreadable || !s.bare() && !same(have.Value, want):
+	case unreadable || !same(have.Value, want):
 		o.Message = "the entry is of other files"
 	default:
 		o.UpToDate, o.Ready = true, true
@@ -92,16 +92,21 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	return o, nil
 }
 
-// bare reports whether the spec describes no files. It then accepts an entry of the same
-// model with files, and leaves it to the resource that describes them.
+// bare reports whether the spec describes no files. An entry can be of such a spec and of
+// one with files: two resources then list one model, and neither overwrites the other.
 func (s Spec) bare() bool { return s.ArtifactURL == "" && s.SizeBytes == 0 && s.Weights == "" }
 
-// same reports whether two entries describe the same files.
-func same(a, b registry.Model) bool {
-	return a.Digest == b.Digest && a.Manifest == b.Manifest && (a.Digest != "" || a.Size == b.Size && a.Weights == b.Weights)
+// same reports whether an entry is of the spec that want follows from.
+func same(have, want registry.Model) bool {
+	if want.Bare {
+		return have.Bare
+	}
+	return have.Digest == want.Digest && have.Manifest == want.Manifest && (have.Digest != "" || have.Size == want.Size && have.Weights == want.Weights)
 }
 
-// Create writes the entry or the member.
+// Create writes the entry or the member. A spec without files drops those of the entry: they
+// may be of an earlier spec of the same resource. A resource that still describes them writes
+// them again.
 func (c *Client) Create(ctx context.Context, s Spec) error {
 	if s.Group != "" {
 		return c.edit(ctx, s, s.addMember)
@@ -114,26 +119,40 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 		next := want
 		if old != nil {
 			next.Members = old.Members
+			next.Bare = next.Bare || old.Bare
 		}
 		return &next
 	})
 }
 
 // Update writes the entry or the member. Without a manifest there is no model: it then deletes
-// the entry, which comes back with the manifest, and returns NotFound.
+// the entry, which comes back with the manifest, and returns NotFound. What a resource without
+// files lists stays.
 func (c *Client) Update(ctx context.Context, s Spec) error {
 	err := c.Create(ctx, s)
 	if !fault.Is(err, fault.NotFound) || s.Group != "" {
 		return err
 	}
-	if gone := c.Delete(ctx, s); gone != nil {
+	gone := c.edit(ctx, s, func(old *registry.Model) *registry.Model {
+		switch {
+		case old == nil || !old.Bare:
+			return s.remove(old)
+		case !old.HasFiles():
+			return old
+		}
+		next := registry.NewModel(s.Namespace, s.Name, "", "", manifest.Manifest{Written: old.Created})
+		next.Members, next.Bare = old.Members, true
+		return &next
+	})
+	if gone != nil {
 		return gone
 	}
 	return err
 }
 
 // Delete deletes the entry or the member, unless the entry belongs to another
-// namespace. Members keep an entry without its model.
+// namespace. Members keep an entry without its model. A spec without files leaves an entry
+// with files to the resource that describes them.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	if s.Foreign {
 		return nil
@@ -141,24 +160,29 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 	if s.Group != "" {
 		return c.edit(ctx, s, s.removeMember)
 	}
-	return c.edit(ctx, s, func(old *registry.Model) *registry.Model {
-		switch {
-		case old != nil && s.bare() && !old.Alias && (old.Digest != "" || old.Size != 0):
-			return old
-		case old == nil || len(old.Members.Members) == 0:
-			return nil
-		}
-		alias := registry.NewAlias(s.Namespace, s.Name, old.Created)
-		alias.Members = old.Members
-		return &alias
-	})
+	return c.edit(ctx, s, s.remove)
+}
+
+// remove returns what is left of the entry without the model, or nil.
+func (s Spec) remove(old *registry.Model) *registry.Model {
+	if old != nil && s.bare() && old.HasFiles() {
+		next := *old
+		next.Bare = false
+		return &next
+	}
+	if old == nil || len(old.Members.Members) == 0 {
+		return nil
+	}
+	alias := registry.NewAlias(s.Namespace, s.Name, old.Created)
+	alias.Members = old.Members
+	return &alias
 }
 
 func (c *Client) want(ctx context.Context, s Spec) (registry.Model, error) {
 	if s.ArtifactURL == "" {
 		m := manifest.Manifest{Weights: s.Weights, Written: time.Now().UTC().Truncate(time.Second)}
 		r := registry.NewModel(s.Namespace, s.Name, "", "", m)
-		r.Size = s.SizeBytes
+		r.Size, r.Bare = s.SizeBytes, s.bare()
 		return r, nil
 	}
 	store, err := c.open(ctx, s.ArtifactURL)

@@ -137,6 +137,9 @@ func TestTwoRecordsOfOneModel(t *testing.T) {
 	if o, err := c.Observe(ctx, bare); err != nil || !o.UpToDate || !o.Ready {
 		t.Errorf("Observe without files: %+v, %v", o, err)
 	}
+	if o, err := c.Observe(ctx, files); err != nil || !o.UpToDate || !o.Ready {
+		t.Errorf("Observe of files beside the other spec: %+v, %v", o, err)
+	}
 	if err := c.Delete(ctx, bare); err != nil || size() != 7 {
 		t.Errorf("Delete: %v, of %d bytes", err, size())
 	}
@@ -145,6 +148,70 @@ func TestTwoRecordsOfOneModel(t *testing.T) {
 	}
 	if o, err := c.Observe(ctx, bare); err != nil || o.Exists {
 		t.Errorf("Observe after both are deleted: %+v, %v", o, err)
+	}
+}
+
+// TestFilesAreNotThereYet checks that a resource that waits for its files leaves the entry of
+// one without files as it is.
+func TestFilesAreNotThereYet(t *testing.T) {
+	ctx := t.Context()
+	store, err := dir.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, c := world(t, func(context.Context, string) (objectstore.Store, error) { return store, nil })
+	bare := modelrecord.Spec{Namespace: "ns", Name: "tiny"}
+	if err := c.Create(ctx, bare); err != nil {
+		t.Fatal(err)
+	}
+	before, err := models.Get(ctx, "model/ns/tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := modelrecord.Spec{Namespace: "ns", Name: "tiny", ArtifactURL: "s3://models/x"}
+	if err := c.Update(ctx, files); !fault.Is(err, fault.NotFound) {
+		t.Errorf("Update without a manifest: %v, want NotFound", err)
+	}
+	if after, err := models.Get(ctx, "model/ns/tiny"); err != nil || after.Revision != before.Revision {
+		t.Errorf("it wrote the entry: %+v, %v", after, err)
+	}
+	if o, err := c.Observe(ctx, bare); err != nil || !o.UpToDate || !o.Ready {
+		t.Errorf("Observe without files: %+v, %v", o, err)
+	}
+}
+
+// TestFilesOfARecordEnd checks that a resource whose spec no longer describes files leaves
+// nothing behind.
+func TestFilesOfARecordEnd(t *testing.T) {
+	ctx := t.Context()
+	models, c := world(t, nil)
+	bare := modelrecord.Spec{Namespace: "ns", Name: "tiny"}
+	for name, change := range map[string][2]modelrecord.Spec{
+		"FilesToNone": {{Namespace: "ns", Name: "tiny", SizeBytes: 7, Weights: "q40"}, bare},
+		"NoneToFiles": {bare, {Namespace: "ns", Name: "tiny", SizeBytes: 7, Weights: "q40"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, after := change[0], change[1]
+			if err := c.Create(ctx, before); err != nil {
+				t.Fatal(err)
+			}
+			if o, err := c.Observe(ctx, after); err != nil || !o.Exists || o.UpToDate {
+				t.Errorf("Observe of the changed spec: %+v, %v", o, err)
+			}
+			if err := c.Update(ctx, after); err != nil {
+				t.Fatal(err)
+			}
+			r, err := models.Get(ctx, "model/ns/tiny")
+			if err != nil || r.Value.Size != after.SizeBytes {
+				t.Errorf("the entry is %+v, %v", r.Value, err)
+			}
+			if err := c.Delete(ctx, after); err != nil {
+				t.Fatal(err)
+			}
+			if list, err := models.List(ctx, ">"); err != nil || len(list) != 0 {
+				t.Errorf("after Delete: %+v, %v", list, err)
+			}
+		})
 	}
 }
 
