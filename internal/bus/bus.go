@@ -24,7 +24,8 @@ type Bus struct {
 	// stop ends what runs beside the connection, and waits for it.
 	stop func()
 
-	asks asks
+	asks    asks
+	permits permits
 
 	// watching is held for reading while a watch begins, and for writing when the
 	// connection is replaced: without a connection the client library does not know the

@@ -149,6 +149,7 @@ func (b *Bus) dial(ctx context.Context, cfg Config, from *source) error {
 				}
 				return
 			}
+			b.permits.reported(err)
 			subject := ""
 			if sub != nil {
 				subject = sub.Subject
@@ -179,7 +180,7 @@ func (b *Bus) dial(ctx context.Context, cfg Config, from *source) error {
 	if err != nil {
 		return Kinded(err)
 	}
-	js, err := checkServer(ctx, nc, cfg.WithoutJetStream)
+	js, err := b.checkServer(ctx, nc, cfg.WithoutJetStream)
 	if err != nil {
 		nc.Close()
 		return err
@@ -215,7 +216,7 @@ func (dialer) Dial(network, address string) (net.Conn, error) {
 
 // checkServer checks that the server has JetStream with a TTL per key and markers
 // for expired keys (NATS 2.11). Without JetStream it checks only its version.
-func checkServer(ctx context.Context, nc *nats.Conn, without bool) (jetstream.JetStream, error) {
+func (b *Bus) checkServer(ctx context.Context, nc *nats.Conn, without bool) (jetstream.JetStream, error) {
 	version := nc.ConnectedServerVersion()
 	if !atLeast211(version) {
 		return nil, fault.Errorf(fault.Unsupported, "the server is version %s, and Koldun needs 2.11 or newer", version)
@@ -226,7 +227,7 @@ func checkServer(ctx context.Context, nc *nats.Conn, without bool) (jetstream.Je
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	if _, err := js.AccountInfo(ctx); err != nil {
+	if _, err := permitted(ctx, &b.permits, "$JS.API.INFO", js.AccountInfo); err != nil {
 		if errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
 			return nil, fault.Errorf(fault.Unsupported, "the account has no JetStream: %w", err)
 		}

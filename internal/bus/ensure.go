@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/fault"
@@ -113,8 +114,9 @@ func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge, 
 		if err == nil {
 			return nil
 		}
-		// Another process was faster, or the cluster elects a leader: read again.
-		again := fault.Is(err, fault.Transient) || fault.Is(err, fault.Conflict)
+		// Another process was faster, the cluster elects a leader, or a user with more rights
+		// has yet to make the stream: read again.
+		again := fault.Is(err, fault.Transient) || fault.Is(err, fault.Conflict) || errors.Is(err, nats.ErrPermissionViolation)
 		if !again || ctx.Err() != nil {
 			return fault.Errorf(fault.KindOf(err), "cannot make JetStream stream %q: %w", want.Name, err)
 		}
@@ -132,7 +134,7 @@ func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge, 
 func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m merge, may func(map[string]string) error) error {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	stream, err := b.js.Stream(ctx, want.Name)
+	stream, err := b.stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		if want.Replicas == 0 {
 			want.Replicas = 1
@@ -146,7 +148,9 @@ func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m mer
 				want.MaxBytes = names.RequestMaxBytes
 			}
 		}
-		_, err = b.js.CreateStream(ctx, want)
+		_, err = permitted(ctx, &b.permits, streamAPI+"CREATE."+want.Name, func(ctx context.Context) (jetstream.Stream, error) {
+			return b.js.CreateStream(ctx, want)
+		})
 		return Kinded(err)
 	}
 	if err != nil {
@@ -162,7 +166,9 @@ func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m mer
 			return err
 		}
 	}
-	_, err = b.js.UpdateStream(ctx, next)
+	_, err = permitted(ctx, &b.permits, streamAPI+"UPDATE."+want.Name, func(ctx context.Context) (jetstream.Stream, error) {
+		return b.js.UpdateStream(ctx, next)
+	})
 	return Kinded(err)
 }
 

@@ -43,7 +43,9 @@ func (b *Bus) Create(ctx context.Context, bucket, key string, value any, ttl tim
 	if ttl > 0 {
 		opts = append(opts, jetstream.KeyTTL(ttl))
 	}
-	rev, err := kv.Create(ctx, key, data, opts...)
+	rev, err := permitted(ctx, &b.permits, names.KVSubject(bucket, key), func(ctx context.Context) (uint64, error) {
+		return kv.Create(ctx, key, data, opts...)
+	})
 	if err != nil {
 		return 0, kvError("create", bucket, key, err)
 	}
@@ -117,13 +119,17 @@ func (b *Bus) store(ctx context.Context, bucket, key string, m *nats.Msg, ttl ti
 		if only != nil {
 			return 0, errConditional
 		}
-		return b.publishStored(ctx, bucket, key, m)
+		return permitted(ctx, &b.permits, m.Subject, func(ctx context.Context) (uint64, error) {
+			return b.publishStored(ctx, bucket, key, m)
+		})
 	}
 	var opts []jetstream.PublishOpt
 	if only != nil {
 		opts = append(opts, jetstream.WithExpectLastSequencePerSubject(*only))
 	}
-	ack, err := b.js.PublishMsg(ctx, m, opts...)
+	ack, err := permitted(ctx, &b.permits, m.Subject, func(ctx context.Context) (*jetstream.PubAck, error) {
+		return b.js.PublishMsg(ctx, m, opts...)
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -140,7 +146,9 @@ func (b *Bus) bucket(ctx context.Context, name string) (jetstream.KeyValue, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	kv, err := b.js.KeyValue(ctx, name)
+	kv, err := permitted(ctx, &b.permits, streamAPI+"INFO."+names.KVStream(name), func(ctx context.Context) (jetstream.KeyValue, error) {
+		return b.js.KeyValue(ctx, name)
+	})
 	if err != nil {
 		return nil, fault.Errorf(fault.KindOf(Kinded(err)), "cannot open bucket %q: %w", name, err)
 	}

@@ -49,19 +49,26 @@ func (b *Bus) Send(subject string, v any) error {
 
 // Call sends v, or the value that v points to, and waits for one answer. Errors:
 // NotFound without a subscriber, so the message was not delivered; Transient
-// without an answer, so it may have been delivered; Interrupted if ctx was
-// cancelled.
+// without an answer, so it may have been delivered; Denied if the user may not
+// publish on the subject; Interrupted if ctx was cancelled.
 func Call[A any](ctx context.Context, b *Bus, subject string, v any) (A, error) {
 	var answer A
 	data, err := encode(v)
 	if err != nil {
 		return answer, fault.Errorf(fault.Internal, "cannot encode a message for %q: %w", subject, err)
 	}
-	msg, err := b.nc.RequestWithContext(ctx, subject, data)
+	msg, err := b.request(ctx, subject, data)
 	if err != nil {
 		return answer, callError(subject, err)
 	}
 	return answer, decodeAnswer(subject, msg, &answer)
+}
+
+// request publishes data and waits for one answer.
+func (b *Bus) request(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
+	return permitted(ctx, &b.permits, subject, func(ctx context.Context) (*nats.Msg, error) {
+		return b.nc.RequestWithContext(ctx, subject, data)
+	})
 }
 
 func decodeAnswer[A any](subject string, msg *nats.Msg, answer *A) error {

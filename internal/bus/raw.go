@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // GetBytes reads the stored bytes of a value, and its revision. Errors: NotFound.
@@ -21,12 +22,12 @@ func (b *Bus) PutBytes(ctx context.Context, bucket, key string, value []byte, re
 	if err != nil {
 		return 0, err
 	}
-	var rev uint64
-	if revision == 0 {
-		rev, err = kv.Put(ctx, key, value)
-	} else {
-		rev, err = kv.Update(ctx, key, value, revision)
-	}
+	rev, err := permitted(ctx, &b.permits, names.KVSubject(bucket, key), func(ctx context.Context) (uint64, error) {
+		if revision == 0 {
+			return kv.Put(ctx, key, value)
+		}
+		return kv.Update(ctx, key, value, revision)
+	})
 	if err != nil {
 		return 0, fault.As(fault.KindOf(Kinded(err)), kvError("write", bucket, key, err))
 	}

@@ -20,7 +20,7 @@ func (b *Bus) Stream(ctx context.Context, name string) (jetstream.Stream, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	s, err := b.js.Stream(ctx, name)
+	s, err := b.stream(ctx, name)
 	if err != nil {
 		return nil, fault.Errorf(fault.KindOf(Kinded(err)), "cannot open stream %q: %w", name, err)
 	}
@@ -28,6 +28,12 @@ func (b *Bus) Stream(ctx context.Context, name string) (jetstream.Stream, error)
 	b.streams[name] = s
 	b.mu.Unlock()
 	return s, nil
+}
+
+func (b *Bus) stream(ctx context.Context, name string) (jetstream.Stream, error) {
+	return permitted(ctx, &b.permits, streamAPI+"INFO."+name, func(ctx context.Context) (jetstream.Stream, error) {
+		return b.js.Stream(ctx, name)
+	})
 }
 
 // FirstSequence returns the first sequence of a request stream that is created
