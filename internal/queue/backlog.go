@@ -41,11 +41,12 @@ func (q *Queue) Backlog(ctx context.Context, session string, to BacklogReader) {
 	filter := names.RequestSubject(session, "*")
 	var r streamReader
 	r = streamReader{
-		queue:   q,
-		filter:  filter,
-		again:   to.Again,
-		current: to.Current,
-		newest:  func(ctx context.Context) (uint64, error) { return q.newest(ctx, filter) },
+		queue:    q,
+		filter:   filter,
+		again:    to.Again,
+		current:  to.Current,
+		patience: readPatience,
+		newest:   func(ctx context.Context) (uint64, error) { return q.newest(ctx, filter) },
 		handle: func(msg jetstream.Msg, seq uint64) {
 			e := Entry{Seq: seq, Lasting: r.lasting, Raw: msg.Data()}
 			if err := wire.Unmarshal(msg.Data(), &e.Request); err != nil || e.Request.Session != session {

@@ -15,15 +15,10 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// newestTry limits one request. A stream without a leader does not answer, and the
-// caller retries.
-const newestTry = 2 * time.Second
-
 // newest returns the sequence of the last request whose subject matches the filter,
-// by the stream's leader, or 0.
+// by the stream's leader, or 0. The answer has the whole request. A stream without a
+// leader does not answer.
 func (q *Queue) newest(ctx context.Context, filter string) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, newestTry)
-	defer cancel()
 	msg, err := q.getMessage(ctx, messageQuery{LastBySubject: filter})
 	if errors.Is(err, errNoMessage) {
 		return 0, nil

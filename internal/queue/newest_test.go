@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -62,21 +63,27 @@ func TestNewest(t *testing.T) {
 	want(2)
 }
 
-// read runs a reader of session s, and returns what it reads and when it has
-// replayed all.
+// read runs a reader of session s, which gets the newest sequence from newest.
 func read(t *testing.T, q *Queue, newest func() uint64) <-chan string {
+	t.Helper()
+	return readBy(t, streamReader{
+		queue: q, patience: 400 * time.Millisecond,
+		newest: func(context.Context) (uint64, error) { return newest(), nil },
+	})
+}
+
+// readBy runs a reader of session s, and returns what it reads and when it has replayed
+// all.
+func readBy(t *testing.T, r streamReader) <-chan string {
 	t.Helper()
 	events := make(chan string, 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan bool)
 	t.Cleanup(func() { cancel(); waittest.Receive(t, "the reader ends", done) })
-	r := streamReader{
-		queue: q, filter: names.RequestSubject("s", "*"),
-		handle:  func(_ jetstream.Msg, seq uint64) { events <- fmt.Sprint(seq) },
-		again:   func() { events <- "again" },
-		current: func(uint64) { events <- "replayed" },
-		newest:  func(context.Context) (uint64, error) { return newest(), nil },
-	}
+	r.filter = names.RequestSubject("s", "*")
+	r.handle = func(_ jetstream.Msg, seq uint64) { events <- fmt.Sprint(seq) }
+	r.again = func() { events <- "again" }
+	r.current = func(uint64) { events <- "replayed" }
 	go func() { defer close(done); r.run(ctx) }()
 	return events
 }

@@ -13,15 +13,22 @@ import (
 )
 
 const (
-	readHeartbeat = time.Second      // two missed heartbeats mean a lost server
-	readExpiry    = 10 * time.Second // of one pull
-	readIdle      = time.Minute      // time after which the server deletes an idle consumer
-	readAhead     = 500              // messages fetched before they are handled
+	readExpiry = 10 * time.Second // of one pull
+	readIdle   = time.Minute      // time after which the server deletes an idle consumer
+	readAhead  = 500              // messages fetched before they are handled
 
-	// readQuiet is how long a reader that is not up to date waits for a message
-	// before it checks whether more messages exist.
-	readQuiet = 250 * time.Millisecond
-	maxQuiet  = int(2 * readHeartbeat / readQuiet) // such waits in sequence
+	// readPatience is how long a reader that is not up to date waits for a message or
+	// an answer. After patientAfter such waits in vain it doubles, up to maxDoublings
+	// times: a message may be as large as the server permits, and the way to it slow.
+	readPatience = 2 * time.Second
+	patientAfter = 3
+	maxDoublings = 2
+	// maxQuiet is the number of parts of this time, after some of which the reader
+	// checks whether more messages exist.
+	maxQuiet = 8
+	// minHeartbeat is the shortest interval of heartbeats that the client library
+	// accepts. Two missed heartbeats mean a lost server.
+	minHeartbeat = 500 * time.Millisecond
 )
 
 var (
@@ -46,6 +53,9 @@ type streamReader struct {
 	// messages is not reliable.
 	newest func(ctx context.Context) (uint64, error)
 
+	patience time.Duration // readPatience in most cases
+	troubles int           // attempts in sequence that have not become up to date
+
 	begun      bool
 	connection uint64 // that the messages were read on
 
@@ -64,12 +74,20 @@ func (r *streamReader) run(ctx context.Context) {
 		if r.last != before {
 			attempt = 0
 		}
+		if !r.reached {
+			r.troubles++
+		}
 		r.queue.log.Debug("reading the request stream anew", "after", r.last, "error", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(bus.Backoff(attempt)):
 		}
 	}
+}
+
+// within returns how long the current attempt waits for a message or an answer.
+func (r *streamReader) within() time.Duration {
+	return r.patience << min(max(r.troubles-patientAfter+1, 0), maxDoublings)
 }
 
 func (r *streamReader) once(ctx context.Context) error {
@@ -100,7 +118,7 @@ func (r *streamReader) once(ctx context.Context) error {
 	iter, err := consumer.Messages(
 		jetstream.PullMaxMessages(readAhead),
 		jetstream.PullExpiry(readExpiry),
-		jetstream.PullHeartbeat(readHeartbeat),
+		jetstream.PullHeartbeat(max(r.within()/2, minHeartbeat)),
 		jetstream.WithMessagesErrOnMissingHeartbeat(true),
 	)
 	if err != nil {
@@ -133,11 +151,12 @@ func (r *streamReader) restart() {
 	r.last, r.until, r.reached = 0, 0, false
 }
 
-// next waits for a message. Until the reader is up to date, it checks from time to
-// time whether the missing messages still exist.
+// next waits for a message. Until the reader is up to date, it checks now and then
+// whether the missing messages still exist, ever less often: the answer can be as large
+// as a message, and is behind those on their way.
 func (r *streamReader) next(ctx context.Context, iter jetstream.MessagesContext) (jetstream.Msg, error) {
 	for quiet := 1; !r.reached; quiet++ {
-		try, cancel := context.WithTimeout(ctx, readQuiet)
+		try, cancel := context.WithTimeout(ctx, r.within()/maxQuiet)
 		msg, err := iter.Next(jetstream.NextContext(try))
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -146,7 +165,10 @@ func (r *streamReader) next(ctx context.Context, iter jetstream.MessagesContext)
 		if quiet >= maxQuiet { // each attempt restarts the count of missed heartbeats
 			return nil, errBehind
 		}
-		if err := r.aim(ctx); err != nil {
+		if quiet&(quiet-1) != 0 {
+			continue
+		}
+		if err := r.aim(ctx); err != nil && (ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
 			return nil, err
 		}
 	}
@@ -158,6 +180,8 @@ func (r *streamReader) aim(ctx context.Context) error {
 	if r.reached {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, r.within())
+	defer cancel()
 	until, err := r.newest(ctx)
 	if err != nil {
 		return err
@@ -169,7 +193,7 @@ func (r *streamReader) aim(ctx context.Context) error {
 
 func (r *streamReader) arrive() {
 	if !r.reached && r.last >= r.until {
-		r.reached = true
+		r.reached, r.troubles = true, 0
 		r.current(r.connection)
 	}
 }
