@@ -31,7 +31,8 @@ var installations = map[string]*installation{} //nolint:gochecknoglobals // Test
 // TestMain can also run this binary as the S3 gateway.
 func TestMain(m *testing.M) {
 	for name := range flavours() {
-		installations[name] = &installation{cluster: cluster.Shared{Options: cluster.Options{Autoscaler: true}}}
+		installations[name] = &installation{}
+		installations[name].reset()
 	}
 	status := s3test.Run(m)
 	for _, i := range installations {
@@ -40,11 +41,24 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
+// reset makes the next test start a cluster.
+func (i *installation) reset() {
+	i.cluster = cluster.Shared{Options: cluster.Options{Autoscaler: true}}
+	i.once, i.suite = sync.Once{}, nil
+}
+
 // installed returns a suite of the test on the shared cluster of a flavour. The test must
-// not run at the same time as another test of that flavour.
+// not run at the same time as another test of that flavour. A test that fails leaves its
+// objects behind, so the next one gets another cluster.
 func installed(t *testing.T, name string) *suite {
 	t.Helper()
 	i := installations[name]
+	t.Cleanup(func() {
+		if t.Failed() {
+			i.cluster.Stop()
+			i.reset()
+		}
+	})
 	c := i.cluster.Cluster(t)
 	i.once.Do(func() {
 		p := &suite{Cluster: c, flavour: flavours()[name], programs: build(t), shared: true}
