@@ -15,6 +15,9 @@ const (
 	missingAfter = 10 * time.Second
 	// missingForgotten is how long its client must be silent to have gone.
 	missingForgotten = time.Minute
+	// maxMissing bounds what clients can make a leader remember. Those of other requests
+	// ask again.
+	maxMissing = 4096
 )
 
 // A missing request has a client that waits, and this leader does not know it.
@@ -31,12 +34,11 @@ func (l *leader) onResume(id string, from queue.Resume, now time.Time) {
 		return
 	}
 	m, known := l.missing[id]
-	if !known {
-		l.missing[id] = missing{queue.Ref{ID: id, Session: l.name, Tenant: from.Tenant}, now}
-		return
-	}
-	if now.Sub(m.since) >= missingAfter {
+	switch {
+	case known && now.Sub(m.since) >= missingAfter:
 		l.lost[id] = m.ref
+	case !known && len(l.missing) < maxMissing:
+		l.missing[id] = missing{queue.Ref{ID: id, Session: l.name, Tenant: from.Tenant}, now}
 	}
 }
 

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -29,6 +30,11 @@ func TestWhatCountsAsLost(t *testing.T) {
 		"ended in a store that was older": {asks, missingAfter, func(l *leader) { l.ended.add("r", first); l.rereads = true }, true},
 		"perhaps not read yet":            {asks, missingAfter, func(l *leader) { l.replayed = false }, false},
 		"perhaps lost with a connection":  {asks, missingAfter, func(l *leader) { l.readOn-- }, false},
+		"one of too many": {asks, missingAfter, func(l *leader) {
+			for i := range maxMissing {
+				l.missing[strconv.Itoa(i)] = missing{since: first}
+			}
+		}, false},
 	} {
 		l := &leader{
 			session: &session{name: "s"}, cfg: Config{Bus: b}, replayed: true, readOn: b.Connection(),
