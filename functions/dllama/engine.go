@@ -66,7 +66,7 @@ func configured(kind v1.EngineType, server engine.Server) (chosen engine.Engine,
 // ineffective names a field that has no effect on the engine.
 func (p *dllamaPlan) ineffective(e engine.Engine) string {
 	s := p.d.Spec
-	external := e.API != nil && e.API.URL != ""
+	external := e.External()
 	for _, f := range []struct {
 		given bool
 		name  string

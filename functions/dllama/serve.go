@@ -3,6 +3,7 @@ package dllama
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -58,6 +59,17 @@ func (p *dllamaPlan) serve() (compose.Next, error) {
 	return compose.Continue, nil
 }
 
+// starting says what a root that is not ready does.
+func (p *dllamaPlan) starting() string {
+	switch {
+	case p.asks():
+		return fmt.Sprintf("the gateway of Ingress %q in namespace %q does not answer, or does not know the token yet", p.d.Spec.IngressRef.Name, p.modelNamespace)
+	case p.engine.External():
+		return fmt.Sprintf("the server at %q does not answer, or not with a token; see kubectl logs %s-0", p.engine.API.URL, p.rootName())
+	}
+	return "the root " + p.starts.Start(cmp.Or(p.artifact.ModelFile, p.status.Model))
+}
+
 // report sets the status and the condition by what is ready.
 func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 	workers := p.workerCount()
@@ -69,10 +81,8 @@ func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 	switch {
 	case readyWorkers < workers:
 		p.Fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", p.workersName(), workers)
-	case !ready && p.asks():
-		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the gateway of Ingress %q in namespace %q does not answer, or does not know the token yet", p.rootName(), p.d.Spec.IngressRef.Name, p.modelNamespace)
 	case !ready:
-		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root %s", p.rootName(), p.starts.Start(cmp.Or(p.artifact.ModelFile, p.status.Model)))
+		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: %s", p.rootName(), p.starting())
 	case p.d.Spec.Expose != nil && !p.exposed():
 		p.FailIf(p.gatewayPending())
 	default:

@@ -58,6 +58,9 @@ type API struct {
 	Spreading string
 }
 
+// External reports whether the engine is a server outside the pods.
+func (e Engine) External() bool { return e.API != nil && e.API.URL != "" }
+
 // LoadMetrics are the names of a server's metrics, in Prometheus' text format at
 // /metrics, that count the requests that it computes and those that wait in it.
 // Both are empty if it has none.
