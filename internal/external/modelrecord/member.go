@@ -93,12 +93,13 @@ func (c *Client) edit(ctx context.Context, s Spec, change func(old *registry.Mod
 		case !fault.Is(err, fault.NotFound):
 			return err
 		}
-		switch next := change(old); {
-		case next == old:
+		next := change(old)
+		if next == old {
 			return nil
-		case next == nil:
+		}
+		if next == nil {
 			err = c.models.Delete(ctx, key, have.Revision)
-		default:
+		} else {
 			_, err = c.models.Swap(ctx, key, *next, have.Revision)
 		}
 		if !fault.Is(err, fault.Conflict) {
