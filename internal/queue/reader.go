@@ -17,14 +17,15 @@ const (
 	readIdle   = time.Minute      // time after which the server deletes an idle consumer
 	readAhead  = 500              // messages fetched before they are handled
 
-	// readPatience is how long a reader that is not up to date waits for a message or
-	// an answer. After patientAfter such waits in vain it doubles, up to maxDoublings
-	// times: a message may be as large as the server permits, and the way to it slow.
+	// readPatience is how long a reader waits for an answer, for a heartbeat, or for a
+	// message that it knows to exist. After patientAfter such waits in vain it doubles,
+	// up to maxDoublings times: a message may be as large as the server permits, and the
+	// link slow.
 	readPatience = 2 * time.Second
 	patientAfter = 3
 	maxDoublings = 2
-	// maxQuiet is the number of parts of this time, after some of which the reader
-	// checks whether more messages exist.
+	// maxQuiet is the number of steps in which the reader waits for such a message. After
+	// some of them it checks whether the message still exists.
 	maxQuiet = 8
 	// minHeartbeat is the shortest interval of heartbeats that the client library
 	// accepts. Two missed heartbeats mean a lost server.
@@ -53,8 +54,8 @@ type streamReader struct {
 	// messages is not reliable.
 	newest func(ctx context.Context) (uint64, error)
 
-	patience time.Duration // readPatience in most cases
-	troubles int           // attempts in sequence that have not become up to date
+	patience time.Duration // readPatience, except in tests
+	vain     int           // waits in vain on this connection
 
 	begun      bool
 	connection uint64 // that the messages were read on
@@ -74,9 +75,6 @@ func (r *streamReader) run(ctx context.Context) {
 		if r.last != before {
 			attempt = 0
 		}
-		if !r.reached {
-			r.troubles++
-		}
 		r.queue.log.Debug("reading the request stream anew", "after", r.last, "error", err)
 		select {
 		case <-ctx.Done():
@@ -87,7 +85,7 @@ func (r *streamReader) run(ctx context.Context) {
 
 // within returns how long the current attempt waits for a message or an answer.
 func (r *streamReader) within() time.Duration {
-	return r.patience << min(max(r.troubles-patientAfter+1, 0), maxDoublings)
+	return r.patience << max(r.vain-patientAfter+1, 0)
 }
 
 func (r *streamReader) once(ctx context.Context) error {
@@ -112,6 +110,17 @@ func (r *streamReader) once(ctx context.Context) error {
 		return err
 	}
 	defer r.drop(consumer)
+	before := r.last
+	err = r.read(ctx, consumer)
+	silent := errors.Is(err, errBehind) || errors.Is(err, jetstream.ErrNoHeartbeat) || errors.Is(err, context.DeadlineExceeded)
+	if silent && r.last == before {
+		r.vain = min(r.vain+1, patientAfter+maxDoublings-1)
+	}
+	return err
+}
+
+// read handles the messages of a consumer until one is missing or ctx ends.
+func (r *streamReader) read(ctx context.Context, consumer jetstream.Consumer) error {
 	if err := r.aim(ctx); err != nil {
 		return err
 	}
@@ -148,13 +157,14 @@ func (r *streamReader) once(ctx context.Context) error {
 // whether they are known.
 func (r *streamReader) restart() {
 	r.again()
-	r.last, r.until, r.reached = 0, 0, false
+	r.last, r.until, r.reached, r.vain = 0, 0, false, 0
 }
 
 // next waits for a message. Until the reader is up to date, it checks now and then
 // whether the missing messages still exist, ever less often: the answer can be as large
-// as a message, and is behind those on their way.
+// as a message, and is behind those on their way. It waits for one such answer in vain.
 func (r *streamReader) next(ctx context.Context, iter jetstream.MessagesContext) (jetstream.Msg, error) {
+	busy := false
 	for quiet := 1; !r.reached; quiet++ {
 		try, cancel := context.WithTimeout(ctx, r.within()/maxQuiet)
 		msg, err := iter.Next(jetstream.NextContext(try))
@@ -165,11 +175,13 @@ func (r *streamReader) next(ctx context.Context, iter jetstream.MessagesContext)
 		if quiet >= maxQuiet { // each attempt restarts the count of missed heartbeats
 			return nil, errBehind
 		}
-		if quiet&(quiet-1) != 0 {
+		if busy || quiet&(quiet-1) != 0 {
 			continue
 		}
 		if err := r.aim(ctx); err != nil && (ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
 			return nil, err
+		} else if err != nil {
+			busy = true
 		}
 	}
 	return iter.Next(jetstream.NextContext(ctx))
@@ -193,7 +205,7 @@ func (r *streamReader) aim(ctx context.Context) error {
 
 func (r *streamReader) arrive() {
 	if !r.reached && r.last >= r.until {
-		r.reached, r.troubles = true, 0
+		r.reached = true
 		r.current(r.connection)
 	}
 }
