@@ -266,7 +266,7 @@ func TestServer(t *testing.T) {
 	url := "url: 'https://api.example.com/v1'"
 	composetest.Table(t, dllama.Compose, map[string]composetest.Case{
 		"ServerExternal":         {Composite: meta + "spec: {" + server(url+", apiKeySecretRef: {name: keys, key: token}, model: gpt-oss, slots: 8, features: [tools]") + "}", Required: lone, Observed: running, Reason: reason.Available, Says: "ns/d"},
-		"ServerExternalStarting": {Composite: meta + "spec: {" + server(url) + "}", Required: lone, Observed: map[string]string{"runners": composetest.Ready, "record": composetest.Ready, "registry": composetest.Ready}, Reason: reason.RootStarting, Says: `the server at "https://api.example.com/v1" does not answer`},
+		"ServerExternalStarting": {Composite: meta + "spec: {" + server(url) + "}", Required: lone, Observed: map[string]string{"runners": composetest.Ready, "record": composetest.Ready, "registry": composetest.Ready}, Reason: reason.RootStarting, Says: `the server at "https://api.example.com/v1" has not generated a token yet`},
 		"ServerExternalExposed":  {Composite: meta + "spec: {expose: {}, " + server(url) + "}", Required: lone, Observed: map[string]string{"ingress": "status: {backendServiceName: s}"}, Reason: reason.ConnectionPending},
 		"ServerExternalOfModel":  {Composite: meta + "spec: {" + ref + ", " + server(url) + "}", Required: with(model("", files)), Observed: running, Reason: reason.Available, Says: "ns/m"},
 		"ServerExternalNoModel":  {Composite: meta + "spec: {" + ref + ", " + server(url) + "}", Required: with(), Reason: reason.ModelNotFound},

@@ -65,7 +65,7 @@ func (p *dllamaPlan) starting() string {
 	case p.asks():
 		return fmt.Sprintf("the gateway of Ingress %q in namespace %q does not answer, or does not know the token yet", p.d.Spec.IngressRef.Name, p.modelNamespace)
 	case p.engine.External():
-		return fmt.Sprintf("the server at %q does not answer, or not with a token; see kubectl logs %s-0", p.engine.API.URL, p.rootName())
+		return fmt.Sprintf("the server at %q has not generated a token yet; see kubectl logs -n %s %s-0", p.engine.API.URL, p.d.Namespace, p.rootName())
 	}
 	return "the root " + p.starts.Start(cmp.Or(p.artifact.ModelFile, p.status.Model))
 }

@@ -121,7 +121,7 @@ const (
 	WorkersStarting Reason = "WorkersStarting"
 	// WorkersNotFound: no Worker has the labels of spec.workerSelector.
 	WorkersNotFound Reason = "WorkersNotFound"
-	// RootStarting: the root has not generated a token yet. A server outside the pods does not answer, or rejects the API key: the log of the root says which.
+	// RootStarting: the root has not generated a token yet. The log of the root says why a server outside the pods generates none: it does not answer, or rejects the API key.
 	RootStarting Reason = "RootStarting"
 	// RequestTooSmall: a node requests less memory than it allocates, so that it may be scheduled to where it does not fit.
 	RequestTooSmall Reason = "RequestTooSmall"
