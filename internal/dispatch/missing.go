@@ -15,8 +15,8 @@ const (
 	missingAfter = 10 * time.Second
 	// missingForgotten is how long its client must be silent to have gone.
 	missingForgotten = time.Minute
-	// maxMissing bounds what clients can make a leader remember. Those of other requests
-	// ask again.
+	// maxMissing bounds what clients can make a leader remember. Clients whose requests do
+	// not fit ask again.
 	maxMissing = 4096
 )
 

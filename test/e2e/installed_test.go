@@ -54,7 +54,7 @@ func installed(t *testing.T, name string) *suite {
 	t.Helper()
 	i := installations[name]
 	t.Cleanup(func() {
-		if t.Failed() {
+		if t.Failed() && i.suite != nil {
 			i.cluster.Stop()
 			i.reset()
 		}
