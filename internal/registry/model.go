@@ -28,8 +28,8 @@ type Model struct {
 	Digest    string             `json:"manifestSHA256"` // of the manifest, in hex
 	Files     []manifest.File    `json:"files,omitempty"`
 	queue.Members
-	// Bare says that a resource without files lists the model. Another one may describe
-	// files of the same model in the same record.
+	// Bare says that a resource lists the model without files, whether or not another one
+	// describes files.
 	Bare bool `json:"bare,omitempty"`
 	// Alias says that there is no model of this name, only Members that serve
 	// their own models under it.

@@ -60,6 +60,10 @@ type ModelRecordObservation struct {
 	// SHA-256 of the manifest of the entry.
 	// +optional
 	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
+
+	// Whether the entry has the files of this resource.
+	// +optional
+	Files bool `json:"files,omitempty"`
 }
 
 // A ModelRecord is a model's entry in the registry, which gateways read.

@@ -106,9 +106,15 @@ func completeArtifact(_ context.Context, r Resource, s *modelartifact.Spec) erro
 	return err
 }
 
-// completeRecord checks the namespace of the entry. The deletion of a resource
-// that describes an entry of another namespace leaves that entry as it is.
+// completeRecord checks the namespace of the entry, and adds what the last observation said
+// of it. The deletion of a resource that describes an entry of another namespace leaves that
+// entry as it is.
 func completeRecord(_ context.Context, r Resource, s *modelrecord.Spec) error {
+	var before modelrecord.Status
+	if err := r.previous(&before); err != nil {
+		return err
+	}
+	s.Described = before.Files
 	if r.Deleting {
 		s.Foreign = !r.owns(s.Namespace)
 		return nil

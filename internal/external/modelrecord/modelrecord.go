@@ -5,6 +5,9 @@
 //
 // A spec with a group describes one member of an entry instead. Members and model
 // are written and deleted independently, so that an entry exists while it has either.
+//
+// A spec without files only lists the model. Two resources can be of one entry, one with
+// files and one without: neither overwrites or deletes what the other one describes.
 package modelrecord
 
 import (
@@ -35,6 +38,9 @@ type Spec struct {
 	Weight   *int   `json:"weight,omitempty"`
 	Fallback bool   `json:"fallback,omitempty"`
 
+	// Described is Status.Files of the last observation: a resource whose spec had files
+	// then, and has none now, drops them from the entry.
+	Described bool `json:"-"`
 	// Foreign says that the entry belongs to another namespace than the resource,
 	// which therefore has none to delete.
 	Foreign bool `json:"-"`
@@ -44,6 +50,9 @@ type Spec struct {
 type Status struct {
 	Key            string `json:"key,omitempty"`
 	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
+	// Files says that the entry has the files of this spec. It stays while the entry is
+	// not up to date.
+	Files bool `json:"files,omitempty"`
 }
 
 // A Client manages the entries of one registry.
@@ -77,23 +86,22 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if err != nil && !unreadable {
 		return external.Observation[Status]{}, err
 	}
-	o := external.Observation[Status]{Exists: true, Status: Status{Key: key, ManifestSHA256: have.Value.Digest}}
+	o := external.Observation[Status]{Exists: true, Status: Status{Key: key, ManifestSHA256: have.Value.Digest, Files: s.Described}}
 	want, err := c.want(ctx, s)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		o.Message = err.Error()
 	case err != nil:
 		return external.Observation[Status]{}, err
-	case unreadable || !same(have.Value, want):
+	case unreadable || !same(have.Value, want) || s.bare() && s.Described && have.Value.HasFiles():
 		o.Message = "the entry is of other files"
 	default:
-		o.UpToDate, o.Ready = true, true
+		o.UpToDate, o.Ready, o.Status.Files = true, true, !s.bare()
 	}
 	return o, nil
 }
 
-// bare reports whether the spec describes no files. An entry can be of such a spec and of
-// one with files: two resources then list one model, and neither overwrites the other.
+// bare reports whether the spec describes no files.
 func (s Spec) bare() bool { return s.ArtifactURL == "" && s.SizeBytes == 0 && s.Weights == "" }
 
 // same reports whether an entry is of the spec that want follows from.
@@ -104,9 +112,7 @@ func same(have, want registry.Model) bool {
 	return have.Digest == want.Digest && have.Manifest == want.Manifest && (have.Digest != "" || have.Size == want.Size && have.Weights == want.Weights)
 }
 
-// Create writes the entry or the member. A spec without files drops those of the entry: they
-// may be of an earlier spec of the same resource. A resource that still describes them writes
-// them again.
+// Create writes the entry or the member.
 func (c *Client) Create(ctx context.Context, s Spec) error {
 	if s.Group != "" {
 		return c.edit(ctx, s, s.addMember)
@@ -117,33 +123,28 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 	}
 	return c.edit(ctx, s, func(old *registry.Model) *registry.Model {
 		next := want
-		if old != nil {
-			next.Members = old.Members
+		switch {
+		case old == nil:
+			return &next
+		case s.bare() && !s.Described && old.HasFiles():
+			next = *old
+			next.Bare = true
+		case s.Described:
 			next.Bare = next.Bare || old.Bare
 		}
+		next.Members = old.Members
 		return &next
 	})
 }
 
-// Update writes the entry or the member. Without a manifest there is no model: it then deletes
-// the entry, which comes back with the manifest, and returns NotFound. What a resource without
-// files lists stays.
+// Update writes the entry or the member. Without a manifest there is no model: it then drops
+// the files from the entry, which come back with the manifest, and returns NotFound.
 func (c *Client) Update(ctx context.Context, s Spec) error {
 	err := c.Create(ctx, s)
 	if !fault.Is(err, fault.NotFound) || s.Group != "" {
 		return err
 	}
-	gone := c.edit(ctx, s, func(old *registry.Model) *registry.Model {
-		switch {
-		case old == nil || !old.Bare:
-			return s.remove(old)
-		case !old.HasFiles():
-			return old
-		}
-		next := registry.NewModel(s.Namespace, s.Name, "", "", manifest.Manifest{Written: old.Created})
-		next.Members, next.Bare = old.Members, true
-		return &next
-	})
+	gone := c.edit(ctx, s, func(old *registry.Model) *registry.Model { return s.keep(old, false, true) })
 	if gone != nil {
 		return gone
 	}
@@ -151,8 +152,7 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 }
 
 // Delete deletes the entry or the member, unless the entry belongs to another
-// namespace. Members keep an entry without its model. A spec without files leaves an entry
-// with files to the resource that describes them.
+// namespace. Members keep an entry without its model.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	if s.Foreign {
 		return nil
@@ -160,22 +160,34 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 	if s.Group != "" {
 		return c.edit(ctx, s, s.removeMember)
 	}
-	return c.edit(ctx, s, s.remove)
+	// What the last observation says may be of an earlier spec.
+	return c.edit(ctx, s, func(old *registry.Model) *registry.Model {
+		return s.keep(old, s.bare() && !s.Described, !s.bare() && s.Described)
+	})
 }
 
-// remove returns what is left of the entry without the model, or nil.
-func (s Spec) remove(old *registry.Model) *registry.Model {
-	if old != nil && s.bare() && old.HasFiles() {
-		next := *old
-		next.Bare = false
-		return &next
-	}
-	if old == nil || len(old.Members.Members) == 0 {
+// keep returns what is left of an entry with its members, with its files if files is set, and
+// listed without files if bare is set and it was; nil if nothing is left.
+func (s Spec) keep(old *registry.Model, files, bare bool) *registry.Model {
+	if old == nil {
 		return nil
 	}
-	alias := registry.NewAlias(s.Namespace, s.Name, old.Created)
-	alias.Members = old.Members
-	return &alias
+	files, bare = files && old.HasFiles(), bare && old.Bare
+	var next registry.Model
+	switch {
+	case (files || bare) && files == old.HasFiles() && bare == old.Bare:
+		return old
+	case files:
+		next = *old
+	case bare:
+		next = registry.NewModel(s.Namespace, s.Name, "", "", manifest.Manifest{Written: old.Created})
+	case len(old.Members.Members) > 0:
+		next = registry.NewAlias(s.Namespace, s.Name, old.Created)
+	default:
+		return nil
+	}
+	next.Bare, next.Members = bare, old.Members
+	return &next
 }
 
 func (c *Client) want(ctx context.Context, s Spec) (registry.Model, error) {

@@ -3,6 +3,7 @@ package modelrecord_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,44 +111,104 @@ func TestRecordWithoutArtifact(t *testing.T) {
 	}
 }
 
-// TestTwoRecordsOfOneModel checks that a spec without files neither replaces nor deletes an
-// entry with files.
-func TestTwoRecordsOfOneModel(t *testing.T) {
-	ctx := t.Context()
-	models, c := world(t, nil)
-	files := modelrecord.Spec{Namespace: "ns", Name: "tiny", SizeBytes: 7, Weights: "q40"}
-	bare := modelrecord.Spec{Namespace: "ns", Name: "tiny"}
-	size := func() int64 {
-		t.Helper()
-		r, err := models.Get(ctx, "model/ns/tiny")
-		if err != nil {
-			t.Fatal(err)
+// A resource applies specs one after another as the provider does, with what the last
+// observation said.
+type resource struct {
+	t *testing.T
+	c *modelrecord.Client
+	modelrecord.Status
+}
+
+// apply makes the entry match a spec of model ns/tiny. With bytes it describes files.
+func (r *resource) apply(bytes int64) {
+	r.t.Helper()
+	s := r.spec(bytes)
+	o, err := r.c.Observe(r.t.Context(), s)
+	if err == nil && !o.UpToDate {
+		change := r.c.Update
+		if !o.Exists {
+			change = r.c.Create
 		}
-		return r.Value.Size
+		if err = change(r.t.Context(), s); err == nil {
+			o, err = r.c.Observe(r.t.Context(), s)
+		}
 	}
-	if err := c.Create(ctx, bare); err != nil {
-		t.Fatal(err)
+	if err != nil || !o.UpToDate || !o.Ready || o.Status.Files != (bytes > 0) {
+		r.t.Fatalf("after the change to %d bytes: %+v, %v", bytes, o, err)
 	}
-	if o, err := c.Observe(ctx, files); err != nil || o.UpToDate {
-		t.Errorf("Observe of files: %+v, %v", o, err)
+	r.Status = o.Status
+}
+
+func (r *resource) delete(bytes int64) {
+	r.t.Helper()
+	if err := r.c.Delete(r.t.Context(), r.spec(bytes)); err != nil {
+		r.t.Fatal(err)
 	}
-	if err := c.Update(ctx, files); err != nil {
-		t.Fatal(err)
+}
+
+func (r *resource) spec(bytes int64) modelrecord.Spec {
+	s := modelrecord.Spec{Namespace: "ns", Name: "tiny", SizeBytes: bytes, Described: r.Files}
+	if bytes > 0 {
+		s.Weights = "q40"
 	}
-	if o, err := c.Observe(ctx, bare); err != nil || !o.UpToDate || !o.Ready {
-		t.Errorf("Observe without files: %+v, %v", o, err)
-	}
-	if o, err := c.Observe(ctx, files); err != nil || !o.UpToDate || !o.Ready {
-		t.Errorf("Observe of files beside the other spec: %+v, %v", o, err)
-	}
-	if err := c.Delete(ctx, bare); err != nil || size() != 7 {
-		t.Errorf("Delete: %v, of %d bytes", err, size())
-	}
-	if err := c.Delete(ctx, files); err != nil {
-		t.Fatal(err)
-	}
-	if o, err := c.Observe(ctx, bare); err != nil || o.Exists {
-		t.Errorf("Observe after both are deleted: %+v, %v", o, err)
+	return s
+}
+
+// TestTwoRecordsOfOneModel checks that of two resources of one entry, of which one describes
+// files, neither overwrites or deletes what the other one describes.
+func TestTwoRecordsOfOneModel(t *testing.T) {
+	for name, filesFirst := range map[string]bool{"FilesFirst": true, "FilesLast": false} {
+		for name2, filesGoFirst := range map[string]bool{"FilesGoFirst": true, "FilesGoLast": false} {
+			t.Run(name+name2, func(t *testing.T) {
+				models, c := world(t, nil)
+				files, bare := &resource{t: t, c: c}, &resource{t: t, c: c}
+				sizes := func() (out []int64) {
+					list, err := models.List(t.Context(), ">")
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, m := range list {
+						out = append(out, m.Value.Size)
+					}
+					return out
+				}
+				if filesFirst {
+					files.apply(7)
+				}
+				for range 2 { // files that come last are written without the other's mark
+					bare.apply(0)
+					files.apply(7)
+				}
+				if got := sizes(); !slices.Equal(got, []int64{7}) {
+					t.Errorf("both list %v, want an entry of 7 bytes", got)
+				}
+				before, err := models.Get(t.Context(), "model/ns/tiny")
+				if err != nil {
+					t.Fatal(err)
+				}
+				bare.apply(0)
+				files.apply(7)
+				if after, err := models.Get(t.Context(), "model/ns/tiny"); err != nil || after.Revision != before.Revision {
+					t.Errorf("an observation writes: %+v, %v", after, err)
+				}
+				if filesGoFirst {
+					files.delete(7)
+					if got := sizes(); !slices.Equal(got, []int64{0}) {
+						t.Errorf("without files it lists %v, want an entry of 0 bytes", got)
+					}
+					bare.delete(0)
+				} else {
+					bare.delete(0)
+					if got := sizes(); !slices.Equal(got, []int64{7}) {
+						t.Errorf("with files it lists %v, want an entry of 7 bytes", got)
+					}
+					files.delete(7)
+				}
+				if got := sizes(); len(got) > 0 {
+					t.Errorf("after both are deleted, it lists %v", got)
+				}
+			})
+		}
 	}
 }
 
@@ -180,38 +241,27 @@ func TestFilesAreNotThereYet(t *testing.T) {
 	}
 }
 
-// TestFilesOfARecordEnd checks that a resource whose spec no longer describes files leaves
-// nothing behind.
-func TestFilesOfARecordEnd(t *testing.T) {
-	ctx := t.Context()
-	models, c := world(t, nil)
-	bare := modelrecord.Spec{Namespace: "ns", Name: "tiny"}
-	for name, change := range map[string][2]modelrecord.Spec{
-		"FilesToNone": {{Namespace: "ns", Name: "tiny", SizeBytes: 7, Weights: "q40"}, bare},
-		"NoneToFiles": {bare, {Namespace: "ns", Name: "tiny", SizeBytes: 7, Weights: "q40"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			before, after := change[0], change[1]
-			if err := c.Create(ctx, before); err != nil {
-				t.Fatal(err)
-			}
-			if o, err := c.Observe(ctx, after); err != nil || !o.Exists || o.UpToDate {
-				t.Errorf("Observe of the changed spec: %+v, %v", o, err)
-			}
-			if err := c.Update(ctx, after); err != nil {
-				t.Fatal(err)
-			}
-			r, err := models.Get(ctx, "model/ns/tiny")
-			if err != nil || r.Value.Size != after.SizeBytes {
-				t.Errorf("the entry is %+v, %v", r.Value, err)
-			}
-			if err := c.Delete(ctx, after); err != nil {
-				t.Fatal(err)
-			}
-			if list, err := models.List(ctx, ">"); err != nil || len(list) != 0 {
-				t.Errorf("after Delete: %+v, %v", list, err)
-			}
-		})
+// TestFilesOfARecordComeAndGo checks that a resource whose spec gets files, or loses them,
+// leaves nothing behind, even if it is deleted before the change is applied.
+func TestFilesOfARecordComeAndGo(t *testing.T) {
+	for name, c := range map[string]struct{ before, after int64 }{"Go": {7, 0}, "Come": {0, 7}, "Change": {7, 8}} {
+		for name2, applied := range map[string]bool{"Applied": true, "NotApplied": false} {
+			t.Run(name+name2, func(t *testing.T) {
+				models, client := world(t, nil)
+				r := &resource{t: t, c: client}
+				r.apply(c.before)
+				if applied {
+					r.apply(c.after)
+					if m, err := models.Get(t.Context(), "model/ns/tiny"); err != nil || m.Value.Size != c.after || m.Value.Bare != (c.after == 0) {
+						t.Errorf("the entry is %+v, %v", m.Value, err)
+					}
+				}
+				r.delete(c.after)
+				if list, err := models.List(t.Context(), ">"); err != nil || len(list) != 0 {
+					t.Errorf("after it is deleted: %+v, %v", list, err)
+				}
+			})
+		}
 	}
 }
 

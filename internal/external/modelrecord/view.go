@@ -26,6 +26,9 @@ func (c *Client) View(ctx context.Context, s Spec, _ external.Scope) (Spec, erro
 		out.Group, out.Weight, out.Fallback = s.Group, &m.Weight, m.Fallback
 		return out, nil
 	}
+	if s.bare() && have.Value.Bare { // the files are those of another resource
+		return out, nil
+	}
 	if url, ok := strings.CutSuffix(have.Value.Manifest, "/"+names.Manifest); ok {
 		out.ArtifactURL = url
 		if same := strings.TrimSuffix(s.ArtifactURL, "/"); same == url {
