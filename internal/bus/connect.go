@@ -88,9 +88,13 @@ func Connect(ctx context.Context, cfg Config) (*Bus, error) {
 	if err != nil {
 		return nil, err
 	}
+	var last error
 	for attempt := 0; ; attempt++ {
 		err := b.dial(ctx, cfg, from)
-		if err == nil {
+		if ctx.Err() != nil && last != nil && errors.Is(err, ctx.Err()) {
+			err = last // ctx cut this attempt short
+		}
+		if last = err; err == nil {
 			cfg.Logger.Debug("connected to NATS", "url", shown)
 			if from != nil && from.file != "" {
 				b.stop = beside(func(ctx context.Context) { b.follow(ctx, from) })

@@ -33,7 +33,7 @@ func (b *Bus) read(ctx context.Context, bucket, key string) ([]byte, uint64, err
 	if !validKey(key) {
 		return nil, 0, kvError("read", bucket, key, jetstream.ErrInvalidKey)
 	}
-	m, err := b.request(ctx, "$JS.API.DIRECT.GET."+names.KVStream(bucket)+"."+names.KVSubject(bucket, key), nil)
+	m, err := b.Request(ctx, "$JS.API.DIRECT.GET."+names.KVStream(bucket)+"."+names.KVSubject(bucket, key), nil)
 	if errors.Is(err, nats.ErrNoResponders) {
 		return b.readIndirect(ctx, bucket, key)
 	}

@@ -21,12 +21,12 @@ import (
 // concurrently.
 func (b *Bus) Ensure(ctx context.Context) error {
 	for _, s := range Streams() {
-		if err := b.ensure(ctx, s.config(), adopt, nil); err != nil {
+		if err := b.ensure(ctx, s.config(), adopt, true, nil); err != nil {
 			return err
 		}
 	}
 	for _, s := range Buckets() {
-		if err := b.ensure(ctx, s.config(), adopt, nil); err != nil {
+		if err := b.ensure(ctx, s.config(), adopt, true, nil); err != nil {
 			return err
 		}
 	}
@@ -35,17 +35,17 @@ func (b *Bus) Ensure(ctx context.Context) error {
 
 // EnsureStream creates a stream, or updates it in place, to match the spec.
 func (b *Bus) EnsureStream(ctx context.Context, spec StreamSpec) error {
-	return b.ensure(ctx, spec.config(), replace, spec.May)
+	return b.ensure(ctx, spec.config(), replace, false, spec.May)
 }
 
 // EnsureKV creates a bucket, or updates it in place, to match the spec.
 func (b *Bus) EnsureKV(ctx context.Context, spec KVSpec) error {
-	return b.ensure(ctx, spec.config(), replace, spec.May)
+	return b.ensure(ctx, spec.config(), replace, false, spec.May)
 }
 
 // AdoptKV creates a bucket if it is missing, and keeps the limits of an existing one.
 func (b *Bus) AdoptKV(ctx context.Context, spec KVSpec) error {
-	return b.ensure(ctx, spec.config(), adopt, nil)
+	return b.ensure(ctx, spec.config(), adopt, true, nil)
 }
 
 // A merge returns the new configuration of an existing stream.
@@ -108,25 +108,29 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	return out
 }
 
-func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge, may func(map[string]string) error) error {
+// ensure makes a stream match its configuration. A patient caller waits for another process,
+// with more rights, to make it.
+func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge, patient bool, may func(map[string]string) error) error {
 	for attempt := 0; ; attempt++ {
 		err := b.ensureOnce(ctx, want, m, may)
 		if err == nil {
 			return nil
 		}
-		// Another process was faster, the cluster elects a leader, or a user with more rights
-		// has yet to make the stream: read again.
-		again := fault.Is(err, fault.Transient) || fault.Is(err, fault.Conflict) || errors.Is(err, nats.ErrPermissionViolation)
+		// Another process was faster, or the cluster elects a leader: read again.
+		again, pause := fault.Is(err, fault.Transient) || fault.Is(err, fault.Conflict), Backoff(min(attempt, 3))
+		if patient && errors.Is(err, nats.ErrPermissionViolation) {
+			again, pause = true, Backoff(attempt)
+		}
 		if !again || ctx.Err() != nil {
 			return fault.Errorf(fault.KindOf(err), "cannot make JetStream stream %q: %w", want.Name, err)
 		}
-		if attempt > 0 {
+		if attempt%20 == 1 {
 			b.log.Warn("cannot make a JetStream stream yet", "stream", want.Name, "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return fault.Errorf(KindAtEnd(ctx, err), "cannot make JetStream stream %q: %w", want.Name, err)
-		case <-time.After(Backoff(min(attempt, 3))):
+		case <-time.After(pause):
 		}
 	}
 }

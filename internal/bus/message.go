@@ -57,15 +57,15 @@ func Call[A any](ctx context.Context, b *Bus, subject string, v any) (A, error) 
 	if err != nil {
 		return answer, fault.Errorf(fault.Internal, "cannot encode a message for %q: %w", subject, err)
 	}
-	msg, err := b.request(ctx, subject, data)
+	msg, err := b.Request(ctx, subject, data)
 	if err != nil {
 		return answer, callError(subject, err)
 	}
 	return answer, decodeAnswer(subject, msg, &answer)
 }
 
-// request publishes data and waits for one answer.
-func (b *Bus) request(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
+// Request publishes data and waits for one answer. Its errors are those of the client library.
+func (b *Bus) Request(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
 	return permitted(ctx, &b.permits, subject, func(ctx context.Context) (*nats.Msg, error) {
 		return b.nc.RequestWithContext(ctx, subject, data)
 	})

@@ -22,9 +22,9 @@ type permits struct {
 
 type permit struct{ refuse context.CancelCauseFunc }
 
-// permitted returns what request does, which publishes on a subject and waits for the answer.
-// When the server reports that the user may not publish there, permitted cancels the context
-// of request, and returns that error, which is of nats.ErrPermissionViolation.
+// permitted returns the result of request, which publishes on a subject and waits for the
+// answer. When the server reports that the user may not publish there, permitted cancels the
+// context of request, and returns that error, which wraps nats.ErrPermissionViolation.
 func permitted[T any](ctx context.Context, p *permits, subject string, request func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

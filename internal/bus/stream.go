@@ -10,7 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Stream returns the cached handle of a stream. Errors: NotFound, Transient.
+// Stream returns the cached handle of a stream. Errors: NotFound, Denied, Transient.
 func (b *Bus) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
 	b.mu.Lock()
 	s := b.streams[name]

@@ -44,7 +44,7 @@ func (b *Bus) ViewKV(ctx context.Context, bucket string) (KVSpec, error) {
 func (b *Bus) view(ctx context.Context, name string) (jetstream.StreamConfig, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	s, err := b.js.Stream(ctx, name)
+	s, err := b.stream(ctx, name)
 	if err != nil {
 		return jetstream.StreamConfig{}, Kinded(err)
 	}

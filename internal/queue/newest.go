@@ -58,13 +58,13 @@ func (m storedMessage) id() string {
 
 // getMessage reads a message of the request stream from the stream's leader. The
 // client library would use a direct read, which a lagging replica may answer.
-// Errors: errNoMessage, NotFound (no stream), Transient.
+// Errors: errNoMessage, NotFound (no stream), Denied, Transient.
 func (q *Queue) getMessage(ctx context.Context, query messageQuery) (storedMessage, error) {
 	data, err := json.Marshal(query)
 	if err != nil {
 		return storedMessage{}, fault.As(fault.Internal, err)
 	}
-	msg, err := q.bus.Conn().RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+names.RequestStream, data)
+	msg, err := q.bus.Request(ctx, "$JS.API.STREAM.MSG.GET."+names.RequestStream, data)
 	if err != nil {
 		return storedMessage{}, bus.Kinded(err)
 	}
