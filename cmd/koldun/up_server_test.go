@@ -1,6 +1,9 @@
 package main_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -39,7 +42,10 @@ func TestUpServesAServerOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		greedy(t, r.Out)
+	}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer secret-of-the-server" {
 			http.Error(w, "no key", http.StatusUnauthorized)
@@ -62,6 +68,27 @@ func TestUpServesAServerOutside(t *testing.T) {
 	if strings.Contains(p.text(), "secret-of-the-server") {
 		t.Error("the output holds the API key")
 	}
+}
+
+// greedy makes a request name temperature 0: the OpenAI API of Ollama takes 1 for none,
+// whatever the Modelfile says, and then gives another answer now and then.
+func greedy(t *testing.T, r *http.Request) {
+	t.Helper()
+	if r.Method != http.MethodPost {
+		return
+	}
+	var body map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		t.Error(err)
+		return
+	}
+	body["temperature"] = 0
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 }
 
 // ollama starts Ollama with the tiny model and returns its URL.
