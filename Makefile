@@ -69,13 +69,12 @@ test: test-tools arch test-argocd ## Run all tests: most with the race detector,
 	@$(MAKE) --no-print-directory -k -j2 test-raced test-unraced
 	@for f in $(call RERUNS,raced) $(call RERUNS,unraced); do if [ -s $$f ]; then echo "These passed only at the second go; each is a bug:"; cat $$f; fi; done
 
-# Both run at a time, and four packages in all: more than there are CPUs, as those with
-# a control plane wait some of their time. A fifth leaves two CPUs no idle moment, and
-# delays test/e2e, the longest, until it ends after all others.
+# Both run at a time, and five packages in all: more than there are CPUs, as those with
+# a control plane wait much of their time.
 .PHONY: test-raced test-unraced
 test-raced:
 	@echo "Test $(words $(RACED)) packages with the race detector"
-	@$(RACE_ENV) $(call TEST,-race -p 2,$(RACED),raced)
+	@$(RACE_ENV) $(call TEST,-race -p 3,$(RACED),raced)
 
 test-unraced:
 	@echo "Test $(words $(UNRACED)) packages without the race detector"
