@@ -26,7 +26,7 @@ func (b *Bus) Ensure(ctx context.Context) error {
 		}
 	}
 	for _, s := range Buckets() {
-		if err := b.ensure(ctx, s.config(), adopt, true, nil); err != nil {
+		if err := b.AdoptKV(ctx, s); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,11 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
+// ofFetch returns the tags of the user of a Job, which may do little.
+func ofFetch() map[natsauth.Tag]string {
+	return map[natsauth.Tag]string{natsauth.Progress: "team/0123456789abcdef/fetch"}
+}
+
 // TestMissingRights checks that requests for which a user lacks the right end with an error
 // that names the subject, instead of waiting for an answer that never comes.
 func TestMissingRights(t *testing.T) {
@@ -22,7 +27,7 @@ func TestMissingRights(t *testing.T) {
 	if err := s.Everything(account).Ensure(testContext(t)); err != nil {
 		t.Fatal(err)
 	}
-	cfg := s.As(account, natsauth.Job, map[natsauth.Tag]string{natsauth.Progress: "team/0123456789abcdef/fetch"})
+	cfg := s.As(account, natsauth.Job, ofFetch())
 	cfg.WithoutJetStream = true
 	b, err := bus.Connect(testContext(t), cfg)
 	if err != nil {
@@ -76,7 +81,7 @@ func TestMissingRights(t *testing.T) {
 // know why it waits.
 func TestMissingRightToConnect(t *testing.T) {
 	s := natstest.StartOperator(t)
-	cfg := s.As(s.Account("team", natsauth.Limits{}), natsauth.Job, map[natsauth.Tag]string{natsauth.Progress: "team/0123456789abcdef/fetch"})
+	cfg := s.As(s.Account("team", natsauth.Limits{}), natsauth.Job, ofFetch())
 	told := make(lines, 100)
 	cfg.Logger = slog.New(slog.NewTextHandler(told, nil))
 	ctx, cancel := context.WithCancel(testContext(t))

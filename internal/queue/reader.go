@@ -178,10 +178,12 @@ func (r *streamReader) next(ctx context.Context, iter jetstream.MessagesContext)
 		if busy || quiet&(quiet-1) != 0 {
 			continue
 		}
-		if err := r.aim(ctx); err != nil && (ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
-			return nil, err
-		} else if err != nil {
+		switch err := r.aim(ctx); {
+		case err == nil:
+		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 			busy = true
+		default:
+			return nil, err
 		}
 	}
 	return iter.Next(jetstream.NextContext(ctx))
