@@ -90,7 +90,7 @@ func (c *Cluster) startControlPlane(ctx context.Context, o Options) error {
 		"--authorization-mode=RBAC",
 		"--allow-privileged",
 		"--enable-priority-and-fairness=false", // one user, and faster to start
-		"--profiling=false",
+		fmt.Sprintf("--profiling=%t", debugging()),
 	)...); err != nil {
 		return err
 	}

@@ -86,10 +86,14 @@ func (c *Cluster) startCrossplane(ctx context.Context, coreArgs []string) error 
 	return c.awaitHTTP(ctx, crossplane, "http://"+loopback(healthPort)+"/readyz")
 }
 
+// debugging reports whether Crossplane logs every reconcile and the API server serves
+// profiles at /debug/pprof.
+func debugging() bool { return os.Getenv("KOLDUN_CLUSTER_DEBUG") == "1" }
+
 // debugArgs returns the arguments that make Crossplane log every reconcile, if
 // requested.
 func debugArgs() []string {
-	if os.Getenv("KOLDUN_CLUSTER_DEBUG") == "1" {
+	if debugging() {
 		return []string{"--debug"}
 	}
 	return nil
