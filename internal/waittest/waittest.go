@@ -1,5 +1,6 @@
 // Package waittest has waits with a deadline for tests. A wait without a deadline
-// would hang its whole package without a reason instead of failing one test.
+// would hang its whole package without a reason instead of failing one test. All
+// deadlines grow with the slowness of the machine: see [Limit].
 package waittest
 
 import (
@@ -8,10 +9,6 @@ import (
 	"testing"
 	"time"
 )
-
-// Patience is the deadline of every wait. It is generous because the machine may
-// be busy; a passing test never waits that long.
-const Patience = 2 * time.Minute
 
 // pollEvery is the interval of Until.
 const pollEvery = 2 * time.Millisecond
@@ -81,7 +78,7 @@ func Context(tb testing.TB) context.Context {
 }
 
 // attempt bounds one poll.
-const attempt = 5 * time.Second
+var attempt = Limit(5 * time.Second)
 
 // Attempt returns a context for one poll of Until. It ends early, so that Until
 // polls again if the server does not answer.
