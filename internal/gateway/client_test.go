@@ -58,12 +58,13 @@ func TestOfficialClient(t *testing.T) {
 		}
 	})
 	t.Run("Chat", func(t *testing.T) {
+		begun := time.Now().Unix()
 		got, err := client.Chat.Completions.New(waittest.Context(t), question("tiny"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(got.ID, "chatcmpl-") || got.Model != "default/tiny" || got.Object != "chat.completion" ||
-			time.Since(time.Unix(got.Created, 0)).Abs() > time.Minute {
+			got.Created < begun || got.Created > time.Now().Unix() {
 			t.Errorf("got %+v", got)
 		}
 		if len(got.Choices) != 1 || got.Choices[0].Index != 0 || got.Choices[0].Message.Content != want ||
@@ -142,28 +143,25 @@ func TestOfficialClientWithoutToken(t *testing.T) {
 // TestOfficialClientLeaves cancels a request during its answer.
 func TestOfficialClientLeaves(t *testing.T) {
 	w := newWorld(t, nil)
-	stopped := make(chan time.Time, 1)
+	stopped := make(chan struct{})
 	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.started()
 		s.text("first")
 		<-ctx.Done()
-		stopped <- time.Now()
+		close(stopped)
 	})
 	client := w.client()
-	soon(t, func() time.Duration {
-		ctx, cancel := context.WithCancel(waittest.Context(t))
-		defer cancel()
-		stream := client.Chat.Completions.NewStreaming(ctx, question("tiny"))
-		defer func() { _ = stream.Close() }()
-		for stream.Next() {
-			if c := stream.Current(); len(c.Choices) > 0 && c.Choices[0].Delta.Content == "first" {
-				break
-			}
+	ctx, cancel := context.WithCancel(waittest.Context(t))
+	defer cancel()
+	stream := client.Chat.Completions.NewStreaming(ctx, question("tiny"))
+	defer func() { _ = stream.Close() }()
+	for stream.Next() {
+		if c := stream.Current(); len(c.Choices) > 0 && c.Choices[0].Delta.Content == "first" {
+			break
 		}
-		left := time.Now()
-		cancel()
-		return waittest.Receive(t, "the cancellation reaches the runner", stopped).Sub(left)
-	})
+	}
+	cancel()
+	waittest.Receive(t, "the cancellation reaches the runner", stopped)
 	if reason, _ := runner.cancellation(runner.seen()[0].ID); reason != "disconnected" {
 		t.Errorf("reason = %q", reason)
 	}
