@@ -124,7 +124,7 @@ func TestConnect(t *testing.T) {
 			// Connect retries until its context ends. On a busy machine the first
 			// attempt may not finish in time.
 			var err error
-			for patience := 300 * time.Millisecond; patience < time.Minute; patience *= 2 {
+			for patience := 300 * time.Millisecond; patience < waittest.Patience; patience *= 2 {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				var b *bus.Bus
 				if b, err = bus.Connect(ctx, c.cfg); err == nil {

@@ -34,7 +34,7 @@ func startGuarded(t *testing.T, password string) *guarded {
 	}
 	srv.Start()
 	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-	if !srv.ReadyForConnections(time.Minute) {
+	if !srv.ReadyForConnections(waittest.Patience) {
 		t.Fatal("the server accepts no clients")
 	}
 	g.srv, g.opt.Port = srv, opts.Port

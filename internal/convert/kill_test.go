@@ -25,6 +25,7 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // fromEnv and toEnv make a process of this test binary run a conversion.
@@ -147,7 +148,7 @@ func (k killer) run() {
 }
 
 // whole limits the time of an undisturbed conversion.
-const whole = 5 * time.Minute
+var whole = waittest.Limit(5 * time.Minute)
 
 // child runs a conversion and reports whether it completed before it was killed.
 func (k killer) child(url string, life time.Duration) bool {

@@ -25,6 +25,7 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/internal/objectstore/storeurl"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // victimEnv makes the test binary a process that fetches until a test kills it.
@@ -129,7 +130,7 @@ func runVictim(t *testing.T, o order, after time.Duration) (string, bool) {
 	}
 	limit := after
 	if limit == 0 {
-		limit = 5 * time.Minute // longer than any run
+		limit = waittest.Limit(5 * time.Minute) // longer than any run
 	}
 	defer time.AfterFunc(limit, func() { _ = cmd.Process.Kill() }).Stop()
 	err = cmd.Wait()

@@ -71,7 +71,7 @@ func (r *testRunner) work(ctx context.Context, e queue.Entry) {
 		}
 	}
 	r.script(ctx, &responder{bus: r.bus, request: e.Request, chat: chat, attempt: 1})
-	end, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	end, stop := context.WithTimeout(context.WithoutCancel(ctx), waittest.Limit(5*time.Second))
 	defer stop()
 	_ = queue.New(r.bus).Delete(end, e.Seq)
 }

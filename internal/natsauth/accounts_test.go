@@ -1,7 +1,6 @@
 package natsauth_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +25,7 @@ func login(t *testing.T, s *natstest.OperatorServer, namespace string) (*bus.Bus
 
 func loginWith(t *testing.T, s *natstest.OperatorServer, user natsauth.User) (*bus.Bus, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	b, err := bus.Connect(ctx, bus.Config{URL: s.URL(), Creds: user.Credentials, InboxPrefix: user.InboxPrefix})
+	b, err := bus.Connect(waittest.Context(t), bus.Config{URL: s.URL(), Creds: user.Credentials, InboxPrefix: user.InboxPrefix})
 	if err == nil {
 		t.Cleanup(b.Close)
 	}

@@ -1,12 +1,10 @@
 package nats_test
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/nats-io/nats-server/v2/server"
@@ -107,8 +105,7 @@ func TestSingleServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := provider(t, s, config, fmt.Sprintf("nats://localhost:%s", port))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := waittest.Context(t)
 	set := pool.For(requeue.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Namespace: "team", Name: "x"}},
 		&xpv2.ProviderConfigReference{Kind: v1alpha1.KindClusterProviderConfig, Name: connpool.Default})
 	b, _, err := set.NATS(ctx)

@@ -27,6 +27,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/natsauth/bootstrap"
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/package/manifesttest"
 	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/requeue"
@@ -151,8 +152,7 @@ func TestProviderConnects(t *testing.T) {
 	dir := m.mount(t, s)
 	c := natstest.StartMembers(t, 3, func(i int, o *server.Options) error { return m.configured(t, dir, i, o) })
 	pool := provider(t, s, example(t), strings.ReplaceAll(c.URL(), "127.0.0.1", "localhost"))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := waittest.Context(t)
 	set := pool.For(requeue.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Namespace: "team", Name: "x"}},
 		&xpv2.ProviderConfigReference{Kind: v1alpha1.KindClusterProviderConfig, Name: connpool.Default})
 	b, env, err := set.NATS(ctx)
@@ -178,7 +178,7 @@ func TestProviderConnects(t *testing.T) {
 	if err != nil || info.Streams != len(bus.Streams())+len(bus.Buckets()) {
 		t.Errorf("the account has %+v, %v", info, err)
 	}
-	refused, cancel := context.WithTimeout(ctx, 3*time.Second)
+	refused, cancel := context.WithTimeout(ctx, waittest.Limit(3*time.Second))
 	defer cancel()
 	_, err = bus.Connect(refused, bus.Config{URL: c.URL(), Creds: string(s["nats-operator"]["system.creds"]), WithoutJetStream: true})
 	if err == nil || !strings.Contains(err.Error(), "certificate") {

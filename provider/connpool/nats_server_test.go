@@ -16,6 +16,8 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // serve runs a NATS server with JetStream and the users of the options until the
@@ -32,7 +34,7 @@ func serve(t *testing.T, o server.Options) string {
 		s.Shutdown()
 		s.WaitForShutdown()
 	})
-	if !s.ReadyForConnections(time.Minute) {
+	if !s.ReadyForConnections(waittest.Patience) {
 		t.Fatal("the NATS server takes no clients")
 	}
 	return s.Addr().String()

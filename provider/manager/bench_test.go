@@ -20,6 +20,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -154,7 +155,7 @@ func (w *bench) changes(all []resource.Managed) []time.Duration {
 			w.b.Fatal(err)
 		}
 		for w.seen(m) != nil {
-			if time.Since(begin) > time.Minute {
+			if time.Since(begin) > waittest.Patience {
 				w.b.Fatalf("%s: status does not follow the spec: %v", m.GetName(), w.seen(m))
 			}
 			time.Sleep(5 * time.Millisecond) // the clock's grain

@@ -206,7 +206,7 @@ func TestChildEndsWithItsParent(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	waittest.Until(t, "the end of the gateway", func() bool {
-		c, err := net.DialTimeout("tcp", strings.TrimPrefix(strings.TrimSpace(addr), "http://"), time.Second)
+		c, err := net.DialTimeout("tcp", strings.TrimPrefix(strings.TrimSpace(addr), "http://"), waittest.Limit(time.Second))
 		if err == nil {
 			_ = c.Close()
 		}

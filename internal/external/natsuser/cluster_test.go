@@ -112,7 +112,7 @@ func (s *site) dial(url, creds string) *bus.Bus {
 
 // refused reports whether the server at a URL refuses the gateway's credentials.
 func (s *site) refused(url string, creds []byte) bool {
-	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), waittest.Limit(10*time.Second))
 	defer cancel()
 	b, err := bus.Connect(ctx, bus.Config{URL: url, Creds: string(creds), Patience: time.Millisecond})
 	if err == nil {
@@ -125,9 +125,7 @@ func (s *site) refused(url string, creds []byte) bool {
 func (s *site) leader() int {
 	found := -1
 	waittest.Until(s.t, "a leader of the stream of requests", func() bool {
-		ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
-		defer cancel()
-		st, err := s.provider.JetStream().Stream(ctx, names.RequestStream)
+		st, err := s.provider.JetStream().Stream(waittest.Attempt(s.t), names.RequestStream)
 		if err == nil && st.CachedInfo().Cluster != nil {
 			found = s.cluster.Index(st.CachedInfo().Cluster.Leader)
 		}

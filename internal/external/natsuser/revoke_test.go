@@ -160,7 +160,7 @@ func load(t *testing.T, gateway *bus.Bus) (stop func() (asked int)) {
 		asked := 0
 		defer func() { done <- asked }()
 		for ctx.Err() == nil {
-			once, ended := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			once, ended := context.WithTimeout(context.WithoutCancel(ctx), waittest.Limit(time.Second))
 			_, err := bus.Call[int](once, gateway, names.CancelSubject("s", "r"), 1)
 			ended()
 			switch {

@@ -321,7 +321,7 @@ func TestImage(t *testing.T) {
 	}
 	scripts(t)
 	root := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute) // a busy machine compiles for minutes
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit(15*time.Minute)) // it compiles for minutes
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "nice", "-n", "19", "./image.sh", "amd64", root).CombinedOutput()
 	if err != nil {

@@ -11,10 +11,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
-
-// clusterPatience limits the time until a cluster has leaders.
-const clusterPatience = time.Minute
 
 // A Cluster is a group of NATS servers that replicate streams.
 type Cluster struct {
@@ -129,7 +127,7 @@ func (c *Cluster) Restart(i int) {
 	srv.SetLogger(&n.said, false, false)
 	n.srv = srv
 	srv.Start()
-	if !srv.ReadyForConnections(clusterPatience) {
+	if !srv.ReadyForConnections(waittest.Patience) {
 		c.tb.Fatalf("NATS server %d takes no clients; it said:\n%s", i, &n.said)
 	}
 }
@@ -147,7 +145,7 @@ func (c *Cluster) wait(what string, ok func() bool) {
 	c.tb.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for limit := time.After(clusterPatience); !ok(); {
+	for limit := time.After(waittest.Patience); !ok(); {
 		select {
 		case <-tick.C:
 		case <-limit:
