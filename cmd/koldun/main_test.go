@@ -15,6 +15,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/local/process/processtest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // program is the path of the koldun binary, built once for all tests.
@@ -51,10 +52,6 @@ func withoutRace(t *testing.T) {
 		t.Skipf("takes long with the race detector; run: go test -run '^%s$' ./cmd/koldun", t.Name())
 	}
 }
-
-// patience is the time limit of every wait: long enough for a slow machine, so that
-// only a hanging test exceeds it.
-const patience = 3 * time.Minute
 
 // A process is a running koldun.
 type process struct {
@@ -130,7 +127,7 @@ func (p *process) text() string {
 func (p *process) expect(t *testing.T, pattern string) []string {
 	t.Helper()
 	re := regexp.MustCompile(pattern)
-	limit := time.After(patience)
+	limit := time.After(waittest.Patience)
 	for {
 		text, news := p.out.look()
 		if found := re.FindStringSubmatch(text); found != nil {
@@ -156,7 +153,7 @@ func (p *process) exit(t *testing.T) int {
 	select {
 	case <-p.done:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(patience):
+	case <-time.After(waittest.Patience):
 		t.Fatal("koldun did not end")
 		return -1
 	}
@@ -206,8 +203,7 @@ func descendants(t *testing.T, pid int) map[int]string {
 // gone waits until all of the processes have ended.
 func gone(t *testing.T, pids map[int]string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := waittest.Context(t)
 	for pid, line := range pids {
 		if err := waitGone(ctx, pid); err != nil {
 			t.Errorf("process %d still runs: %s", pid, line)

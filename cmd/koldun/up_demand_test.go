@@ -93,9 +93,7 @@ func (w *demandHarness) ask(ctx context.Context, token string) (int, error) {
 
 func (w *demandHarness) wants(token string, status int) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
-	defer cancel()
-	if got, err := w.ask(ctx, token); err != nil || got != status {
+	if got, err := w.ask(waittest.Context(w.t), token); err != nil || got != status {
 		w.t.Fatalf("got status %d, %v, want %d", got, err, status)
 	}
 }
@@ -125,7 +123,7 @@ func (w *demandHarness) load(sides int) (stop func() int) {
 	for range sides {
 		asking.Go(func() {
 			for !over.Load() {
-				ctx, cancel := context.WithTimeout(context.Background(), patience)
+				ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 				status, err := w.ask(ctx, "bob-has-a-long-token")
 				cancel()
 				if err != nil || status != http.StatusOK {

@@ -8,6 +8,8 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/responses"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A claim with the field stores responses, and a later request continues one by its id.
@@ -17,8 +19,7 @@ func TestUpStoresResponses(t *testing.T) {
 	p := start(t, "up", "-f", claim, "--hub-dir", models, "--data", t.TempDir(), "--port", "koldun-tiny-gateway=0", "--ask", "")
 	url := endpoint(t, p)
 	client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := waittest.Context(t)
 	params := responses.ResponseNewParams{Model: "default/koldun-tiny", Input: responses.ResponseNewParamsInputUnion{OfString: openai.String(question)}}
 	first, err := client.Responses.New(ctx, params)
 	if err != nil {

@@ -119,7 +119,7 @@ func ollama(t *testing.T) string {
 		c := exec.CommandContext(t.Context(), program, args...)
 		c.Dir, c.Env = model, []string{"HOME=" + home, "OLLAMA_HOST=" + address, "PATH=" + os.Getenv("PATH")}
 		// Ollama ends the processes of its models, unless it is killed.
-		c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(os.Interrupt) }, patience
+		c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(os.Interrupt) }, waittest.Patience
 		return c
 	}
 	serve := run("serve")

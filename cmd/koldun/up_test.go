@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -69,8 +68,7 @@ func TestUpServesTheOpenAIClient(t *testing.T) {
 	p := up(t, t.TempDir(), "--ask", "")
 	url := endpoint(t, p)
 	client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := waittest.Context(t)
 
 	list, err := client.Models.List(ctx)
 	if err != nil {
