@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -56,7 +57,7 @@ func Start(t testing.TB, c *cluster.Cluster) *ArgoCD {
 }
 
 func (a *ArgoCD) start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(startWithin))
 	defer cancel()
 	if err := a.install(ctx); err != nil {
 		return fmt.Errorf("cannot install Argo CD: %w", err)

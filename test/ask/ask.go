@@ -10,6 +10,8 @@ import (
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // answerWithin is the time limit for an answer, whose engine may have to start first.
@@ -46,7 +48,7 @@ func (c Client) Models(ctx context.Context) (names []string, err error) {
 
 // Stream asks a question, and returns the streamed text, and the time until its first part.
 func (c Client) Stream(ctx context.Context, model, question string) (first time.Duration, text string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(answerWithin))
 	defer cancel()
 	began, ended := time.Now(), false
 	stream := c.api.Chat.Completions.NewStreaming(ctx, chat(model, question))
@@ -72,7 +74,7 @@ func (c Client) Stream(ctx context.Context, model, question string) (first time.
 // Whole asks a question without a stream, and returns the text, and which Dllama or Session
 // answered.
 func (c Client) Whole(ctx context.Context, model, question string) (text, member string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(answerWithin))
 	defer cancel()
 	var rsp *http.Response
 	got, err := c.api.Chat.Completions.New(ctx, chat(model, question), option.WithResponseInto(&rsp))

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // fieldManager is the field manager of objects that tests apply.
@@ -86,7 +88,7 @@ func (c *Cluster) Accept(ctx context.Context, namespace string, documents ...str
 // locate waits until the API server serves the kind, and sets the namespace of a
 // namespaced object without one.
 func (c *Cluster) locate(ctx context.Context, namespace string, o *unstructured.Unstructured) error {
-	ctx, cancel := context.WithTimeout(ctx, servedWithin)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(servedWithin))
 	defer cancel()
 	return Poll(ctx, func(context.Context) error {
 		m, err := c.client.RESTMapper().RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)

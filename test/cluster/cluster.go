@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // requireEnv makes tests fail instead of skip.
@@ -118,7 +120,7 @@ func start(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{bin: bin, dir: dir, functions: map[string]*grpc.Server{}}
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(startWithin))
 	defer cancel()
 	if err := c.up(ctx, o); err != nil {
 		c.Stop()

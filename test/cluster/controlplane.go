@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // controllers are the enabled controllers of kube-controller-manager: those that
@@ -204,7 +206,7 @@ func (c *Cluster) awaitHTTP(ctx context.Context, name, url string) error {
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Transport: transport, Timeout: 5 * time.Second}
+	client := &http.Client{Transport: transport, Timeout: waittest.Limit(5 * time.Second)}
 	return c.Await(ctx, name, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {

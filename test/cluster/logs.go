@@ -12,6 +12,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 const (
@@ -75,7 +77,7 @@ func isRoutine(line []byte) bool {
 
 // events returns the events of all namespaces since then, oldest first.
 func (c *Cluster) events(since time.Time) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit(5*time.Second))
 	defer cancel()
 	var list corev1.EventList
 	if err := c.client.List(ctx, &list); err != nil {

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // Namespace creates a namespace for the test, and deletes it in the background when
@@ -30,7 +32,7 @@ func (c *Cluster) namespace(t testing.TB, meta metav1.ObjectMeta) string {
 		t.Fatalf("cannot create namespace: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit(10*time.Second))
 		defer cancel()
 		if err := c.client.Delete(ctx, ns); client.IgnoreNotFound(err) != nil {
 			t.Logf("cannot delete namespace %q: %v", ns.Name, err)

@@ -11,9 +11,11 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// patience is how long Stop waits before it kills a program.
+// patience is how long Stop waits on an idle machine before it kills a program.
 const patience = 10 * time.Second
 
 // A Process is a program of a cluster, which can be killed and restarted. It is safe
@@ -81,7 +83,7 @@ func (p *Process) Start() error {
 	return nil
 }
 
-// Stop asks the program to end, kills it if it does not within 10 seconds, and
+// Stop asks the program to end, kills it if it does not in time, and
 // returns when it has ended.
 func (p *Process) Stop() {
 	r := p.current()
@@ -91,7 +93,7 @@ func (p *Process) Stop() {
 	_ = r.process.Signal(syscall.SIGTERM)
 	select {
 	case <-r.done:
-	case <-time.After(patience):
+	case <-time.After(waittest.Limit(patience)):
 		p.Kill()
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // Names that Crossplane's package manager and function runner expect.
@@ -49,7 +51,7 @@ func (c *Cluster) ConnectFunction(ctx context.Context, name, address string) err
 // reportRuntime waits for the active revision of a package, sets its status with set,
 // and marks its runtime healthy.
 func (c *Cluster) reportRuntime(ctx context.Context, kind, name string, set func(*unstructured.Unstructured) error) (*unstructured.Unstructured, error) {
-	ctx, cancel := context.WithTimeout(ctx, unpackedWithin)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(unpackedWithin))
 	defer cancel()
 	var revision *unstructured.Unstructured
 	err := Poll(ctx, func(ctx context.Context) error {

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // awaitServed waits until the API server serves the kinds of the CRDs among YAML documents:
@@ -18,7 +20,7 @@ func (c *Cluster) awaitServed(ctx context.Context, documents ...string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, servedWithin)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(servedWithin))
 	defer cancel()
 	for _, o := range objects {
 		if o.GetKind() != "CustomResourceDefinition" {

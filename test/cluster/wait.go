@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 const (
@@ -13,8 +15,8 @@ const (
 	// to pollLast at most.
 	pollFirst = 50 * time.Millisecond
 	pollLast  = 500 * time.Millisecond
-	// eventually is the time limit of Eventually. It is long because the machine
-	// may be compiling as well.
+	// eventually is the time limit of Eventually. It is long because what has to happen
+	// may take many steps of many programs.
 	eventually = 5 * time.Minute
 )
 
@@ -45,10 +47,10 @@ func interval(passed time.Duration) time.Duration {
 }
 
 // Eventually polls until ready returns nil. It fails the test with the last error of
-// ready after some minutes. Cleanups may call it.
+// ready after some minutes, more on a slow machine. Cleanups may call it.
 func Eventually(t testing.TB, what string, ready func(context.Context) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), eventually)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), waittest.Limit(eventually))
 	defer cancel()
 	if err := Poll(ctx, ready); err != nil {
 		t.Fatalf("waiting for %s: %v", what, err)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 const (
@@ -45,7 +46,7 @@ func newRequest(ctx context.Context, url string) (*http.Request, error) {
 // ask sends a streaming request and checks the answer. It calls first at the first
 // text.
 func ask(ctx context.Context, client *http.Client, url string, first func()) error {
-	ctx, cancel := context.WithTimeout(ctx, answered)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(answered))
 	defer cancel()
 	req, err := newRequest(ctx, url)
 	if err != nil {
@@ -135,7 +136,7 @@ func (s *serving) call(t *testing.T, sides int, pause time.Duration) *callers {
 func (c *callers) killed(since time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.kills) > 0 && c.kills[len(c.kills)-1].Add(dying).After(since)
+	return len(c.kills) > 0 && c.kills[len(c.kills)-1].Add(waittest.Limit(dying)).After(since)
 }
 
 // kill kills a gateway with f, and records the time before any caller can check it.
@@ -150,7 +151,7 @@ func (c *callers) kill(f func()) {
 func (c *callers) more(ctx context.Context, n int64) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for limit, want := time.After(answered), c.answered.Load()+n; c.answered.Load() < want; {
+	for limit, want := time.After(waittest.Limit(answered)), c.answered.Load()+n; c.answered.Load() < want; {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // serveMetrics serves external.metrics.k8s.io, as the adapter of a monitoring system
@@ -44,7 +46,7 @@ func (p *suite) serveMetrics(t *testing.T, ns string, values map[string]int) {
 	}
 	t.Cleanup(func() {
 		// Without its server, the group would stop the deletion of namespaces.
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit(10*time.Second))
 		defer cancel()
 		if err := p.Delete(ctx, ns, adapter); err != nil {
 			t.Errorf("cannot delete the API of the metric: %v", err)

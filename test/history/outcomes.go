@@ -10,11 +10,12 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // Outcomes reads all terminal records, by request id.
 func Outcomes(ctx context.Context, b *bus.Bus) (map[string][]queue.Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(10*time.Second))
 	defer cancel()
 	consumer, err := b.JetStream().OrderedConsumer(ctx, names.OutcomeStream, jetstream.OrderedConsumerConfig{})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/history"
 )
@@ -104,7 +105,7 @@ func (c *clients) end() { c.stop(); c.all.Wait() }
 
 // knock lists models, by a new connection where a connection leads to one gateway.
 func (c *clients) knock(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, knockWithin)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(knockWithin))
 	defer cancel()
 	err := c.at.list(ctx)
 	if err == nil {
@@ -118,7 +119,7 @@ func (c *clients) knock(ctx context.Context) {
 
 // ask sends one request and records its end.
 func (c *clients) ask(ctx context.Context, id string) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(patience))
 	defer cancel()
 	prompt := history.Prompt{ID: id, Question: question, Want: answer, N: len(answer)}
 	e := history.SendChat(ctx, c.at.client, c.at.url, prompt, true, 0)

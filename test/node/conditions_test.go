@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -25,7 +26,7 @@ func object(ns, name, kind string) *unstructured.Unstructured {
 // tells waits until the condition Serving of a claim is as wanted, and returns its reason and
 // message.
 func (w *world) tells(ctx context.Context, ns, name, kind string, wanted func(status, reason, message string) bool) (told string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(5*time.Minute))
 	defer cancel()
 	err = cluster.Poll(ctx, func(ctx context.Context) error {
 		o := object(ns, name, kind)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/engine/distributedllama"
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/history"
 )
@@ -230,7 +231,7 @@ func (w *world) drains(t *testing.T) {
 	drained := make(chan error, 1)
 	go func() {
 		_, err := w.RunKubectl(t.Context(), "drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--force",
-			"--pod-selector=app.kubernetes.io/name in (koldun, nats)", "--timeout=4m")
+			"--pod-selector=app.kubernetes.io/name in (koldun, nats)", "--timeout="+waittest.Limit(4*time.Minute).String())
 		drained <- err
 	}()
 	cluster.Eventually(t, "the node to be cordoned", func(ctx context.Context) error {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // TestReadme runs the commands of README.md's section "In a cluster", from those that follow
@@ -38,7 +40,7 @@ func TestReadme(t *testing.T) {
 // bash runs commands of users with the programs of the repository, and returns what they print.
 func (w *world) bash(t *testing.T, script string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit(10*time.Minute))
 	defer cancel()
 	home := t.TempDir()
 	cmd := exec.CommandContext(ctx, "bash", "-euc", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"+script)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/engine/distributedllama"
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -69,7 +70,7 @@ func (w *world) ready(t *testing.T, namespace, name string) {
 // pods.
 func (w *world) holds(t *testing.T, namespace, object, condition string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit(5*time.Minute))
 	defer cancel()
 	err := cluster.Poll(ctx, func(ctx context.Context) error {
 		_, err := w.RunKubectl(ctx, "wait", "--namespace", namespace, "--timeout=5s", "--for=condition="+condition, object)

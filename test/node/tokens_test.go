@@ -12,6 +12,7 @@ import (
 
 	"github.com/openai/openai-go/v3"
 
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -104,8 +105,8 @@ func (a access) answered(t *testing.T, who, token string) {
 	tell("Tokens: %s is answered after %s", who, time.Since(began).Round(100*time.Millisecond))
 }
 
-// takesEffect is the time limit for a change of a token, on a busy machine. Without load it
-// takes about a second.
+// takesEffect is the time limit for a change of a token, which takes about a second on an
+// idle machine.
 const takesEffect = time.Minute
 
 // admitted waits until a token is known.
@@ -137,7 +138,7 @@ func (a access) refused(t *testing.T, who, token, says string) {
 
 func (a access) soon(t *testing.T, not string, ready func(context.Context) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), takesEffect)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit(takesEffect))
 	defer cancel()
 	if err := cluster.Poll(ctx, ready); err != nil {
 		t.Fatalf("%s: %v", not, err)

@@ -86,7 +86,7 @@ func (s *stack) cluster(p plan) map[string]*process {
 	s.makeAccount()
 	b := s.bus()
 	waittest.Until(s.tb, "all streams to have three replicas", func() bool {
-		ctx, cancel := context.WithTimeout(s.tb.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(s.tb.Context(), waittest.Limit(10*time.Second))
 		defer cancel()
 		return b.Ensure(ctx) == nil && setReplicas(ctx, b) == nil
 	})
@@ -138,7 +138,7 @@ func TestClusterLosesItsLeader(t *testing.T) {
 }
 
 func streamLeader(ctx context.Context, b *bus.Bus) string {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(5*time.Second))
 	defer cancel()
 	stream, err := b.JetStream().Stream(ctx, names.RequestStream)
 	if err != nil {

@@ -1,7 +1,6 @@
 package serving_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -31,9 +30,7 @@ func (s *stack) collect(t *testing.T, h *history.History) {
 	t.Helper()
 	b := s.bus()
 	waittest.Until(t, "the queue to be empty", func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		stream, err := b.JetStream().Stream(ctx, names.RequestStream)
+		stream, err := b.JetStream().Stream(waittest.Attempt(t), names.RequestStream)
 		if err != nil {
 			return false
 		}
@@ -52,7 +49,7 @@ func (s *stack) collect(t *testing.T, h *history.History) {
 // metric returns one value of the /metrics of a process, or "" if it is missing.
 func metric(tb testing.TB, addr, name string) string {
 	tb.Helper()
-	resp, err := (&http.Client{Timeout: 2 * time.Second}).Get("http://" + addr + "/metrics")
+	resp, err := (&http.Client{Timeout: waittest.Limit(2 * time.Second)}).Get("http://" + addr + "/metrics")
 	if err != nil {
 		return ""
 	}

@@ -84,9 +84,7 @@ func (s *stack) waiting(t *testing.T, stored, queued int) {
 // storedOn returns the number of requests in the stream, or -1.
 func storedOn(t *testing.T, b *bus.Bus) int {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	stream, err := b.JetStream().Stream(ctx, names.RequestStream)
+	stream, err := b.JetStream().Stream(waittest.Attempt(t), names.RequestStream)
 	if err != nil {
 		return -1
 	}

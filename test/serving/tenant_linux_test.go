@@ -1,7 +1,6 @@
 package serving_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -40,9 +39,7 @@ func (s *stack) registerModel(b *bus.Bus, name string) {
 func put[T any](tb testing.TB, table *registry.Table[T], key string, value T) {
 	tb.Helper()
 	waittest.Until(tb, key+" to be registered", func() bool {
-		ctx, cancel := context.WithTimeout(tb.Context(), 5*time.Second)
-		defer cancel()
-		_, err := table.Put(ctx, key, value)
+		_, err := table.Put(waittest.Attempt(tb), key, value)
 		return err == nil
 	})
 }

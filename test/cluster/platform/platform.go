@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/node"
 )
@@ -30,8 +31,8 @@ const (
 	// image is the image of all pods. The node runs its program.
 	image = host + "koldun:control-plane"
 
-	// installed is the time limit for Koldun's packages to become healthy. It is
-	// long because the machine may be compiling as well.
+	// installed is the time limit for Koldun's packages to become healthy,
+	// which takes half a minute of CPU time.
 	installed = 10 * time.Minute
 	lookEvery = 200 * time.Millisecond
 )
@@ -113,7 +114,7 @@ func (p *Platform) Manifest() string {
 
 // Ready waits until Koldun's packages are healthy, however they are installed.
 func (p *Platform) Ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, installed)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(installed))
 	defer cancel()
 	select {
 	case <-p.done:

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -51,7 +52,7 @@ func Start(ctx context.Context) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{Cluster: c, bin: filepath.Join(root, "bin")}
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(startWithin))
 	defer cancel()
 	if err := n.start(ctx); err != nil {
 		err = fmt.Errorf("%w\n%s", err, c.Logs())
