@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 const (
@@ -51,7 +53,7 @@ func run(ctx context.Context, fill string, listen, open, closed []string) error 
 	if len(listen) > 0 {
 		return serve(ctx, listen)
 	}
-	ctx, cancel := context.WithTimeout(ctx, within)
+	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(within))
 	defer cancel()
 	for {
 		err := check(ctx, open, closed)
