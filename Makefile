@@ -217,10 +217,9 @@ $(BIN)/koldun-function: $(SOURCES)
 $(BIN)/koldun-provider: $(SOURCES)
 	$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./provider
 
-# Tools are built once from modules of their own, so that what they depend on
-# never reaches us.
-$(BIN)/controller-gen: test/tools/controller-gen/go.mod
-	cd test/tools/controller-gen && $(GO) build -o $(CURDIR)/$@ sigs.k8s.io/controller-tools/cmd/controller-gen
+# Tools have modules of their own, so that what they depend on never reaches us.
+$(BIN)/controller-gen: $(TOOLS)/controller-gen/go.mod
+	$(call build_tool,controller-gen,sigs.k8s.io/controller-tools/cmd/controller-gen)
 
-$(BIN)/golangci-lint: test/tools/golangci-lint/go.mod
-	cd test/tools/golangci-lint && $(GO) build -o $(CURDIR)/$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+$(BIN)/golangci-lint: $(TOOLS)/golangci-lint/go.mod
+	$(call build_tool,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)

@@ -1,5 +1,5 @@
-# Foreign programs of the test cluster. Each is built once, from the exact
-# version in a module of its own, and kept in $(BIN).
+# Foreign programs of the test cluster. Each is built once per machine, from the exact
+# version in a module of its own: build.sh keeps them outside of the checkout.
 TOOLS := test/tools
 
 CLUSTER_BINARIES := $(addprefix $(BIN)/,etcd kube-apiserver kube-controller-manager crossplane)
@@ -8,9 +8,7 @@ CLUSTER_BINARIES := $(addprefix $(BIN)/,etcd kube-apiserver kube-controller-mana
 version_of = $(shell awk '$$1 == "$(2)" {print $$2} $$1 == "require" && $$2 == "$(2)" {print $$3}' $(TOOLS)/$(1)/go.mod)
 
 # build_tool,<folder>,<package>,<linker flags>,<compiler flags>
-define build_tool
-cd $(TOOLS)/$(1) && $(GO) build $(if $(4),$(4),-trimpath) -ldflags '-s -w $(3)' -o $(CURDIR)/$@ $(2)
-endef
+build_tool = GO=$(GO) $(TOOLS)/build.sh $@ $(TOOLS)/$(1) $(2) $(if $(4),$(4),-trimpath) -ldflags '$(strip -s -w $(3))'
 
 $(BIN)/etcd: $(TOOLS)/etcd/go.mod
 	$(call build_tool,etcd,go.etcd.io/etcd/server/v3)
@@ -39,12 +37,16 @@ $(BIN)/coredns: $(TOOLS)/coredns/go.mod $(TOOLS)/coredns/main.go
 CROSSPLANE_LDFLAGS = -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=$(call version_of,crossplane,github.com/crossplane/crossplane/v2) \
 	-X sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=127.0.0.1:0
 
+# What the Helm chart and the image have besides the program.
+define CROSSPLANE_FILES
+go mod download github.com/crossplane/crossplane/v2
+module=$$(go list -m -f "{{.Dir}}" github.com/crossplane/crossplane/v2)
+cp -r $$module/cluster/charts/crossplane "$$FILES_DIR/chart"
+cp -r $$module/cluster/crds $$module/cluster/webhookconfigurations "$$FILES_DIR"
+endef
+
+$(BIN)/crossplane: export FILES = $(CROSSPLANE_FILES)
 $(BIN)/crossplane: $(TOOLS)/crossplane/go.mod
-	rm -rf $@.d && mkdir -p $@.d
-	cd $(TOOLS)/crossplane && $(GO) mod download github.com/crossplane/crossplane/v2
-	module=$$(cd $(TOOLS)/crossplane && $(GO) list -m -f '{{.Dir}}' github.com/crossplane/crossplane/v2) && \
-	  cp -r $$module/cluster/charts/crossplane $@.d/chart && \
-	  cp -r $$module/cluster/crds $$module/cluster/webhookconfigurations $@.d/ && chmod -R u+w $@.d
 	$(call build_tool,crossplane,github.com/crossplane/crossplane/v2/cmd/crossplane,$(CROSSPLANE_LDFLAGS),-trimpath=false)
 
 # Crossplane's command-line interface, which function authors use: render, beta validate
@@ -64,7 +66,7 @@ $(BIN)/tfplugindocs: $(TOOLS)/tfplugindocs/go.mod
 # A real OpenAI-compatible server, which tests drive with the tiny model. Its
 # engine is llama.cpp, in C++.
 $(BIN)/ollama: $(TOOLS)/ollama/go.mod
-	cd $(TOOLS)/ollama && CGO_ENABLED=1 $(GO) build -trimpath -ldflags '-s -w' -o $(CURDIR)/$@ github.com/ollama/ollama
+	CGO_ENABLED=1 $(call build_tool,ollama,github.com/ollama/ollama)
 
 # Installs the chart in tests, and renders package/install.yaml. It is built as our programs
 # are, and requires their versions where it can, so that 445 of the 717 packages that it has
@@ -99,11 +101,16 @@ $(BIN)/gremlins: $(TOOLS)/gremlins/go.mod
 # compiled with that tool.
 ARGOCD_PROGRAMS := argocd-application-controller argocd-repo-server kustomize
 
+define ARGOCD_FILES
+go mod download github.com/argoproj/argo-cd/v3
+module=$$(go list -m -f "{{.Dir}}" github.com/argoproj/argo-cd/v3)
+mkdir "$$FILES_DIR/bin"
+cp -r $$module/manifests/crds $$module/manifests/base/config "$$FILES_DIR"
+cp $$module/hack/git-verify-wrapper.sh "$$FILES_DIR/bin"
+chmod +x "$$FILES_DIR/bin/git-verify-wrapper.sh"
+for program in $(ARGOCD_PROGRAMS); do ln -s ../../argocd "$$FILES_DIR/bin/$$program"; done
+endef
+
+$(BIN)/argocd: export FILES = $(ARGOCD_FILES)
 $(BIN)/argocd: $(TOOLS)/argocd/go.mod $(TOOLS)/argocd/main.go
-	rm -rf $@.d && mkdir -p $@.d/bin
-	cd $(TOOLS)/argocd && $(GO) mod download github.com/argoproj/argo-cd/v3
-	module=$$(cd $(TOOLS)/argocd && $(GO) list -m -f '{{.Dir}}' github.com/argoproj/argo-cd/v3) && \
-	  cp -r $$module/manifests/crds $$module/manifests/base/config $@.d/ && cp $$module/hack/git-verify-wrapper.sh $@.d/bin/ && \
-	  chmod -R u+w $@.d && chmod +x $@.d/bin/git-verify-wrapper.sh
-	for program in $(ARGOCD_PROGRAMS); do ln -s ../../argocd $@.d/bin/$$program; done
 	$(call build_tool,argocd,.,-X github.com/argoproj/argo-cd/v3/common.version=$(patsubst v%,%,$(call version_of,argocd,github.com/argoproj/argo-cd/v3)))
