@@ -11,34 +11,35 @@ LDFLAGS     := -s -w -X main.version=$(VERSION)
 CLAIM       ?= examples/quickstart/dllama.yaml
 HUB_DIR     ?= examples/models
 DATA        ?= .koldun
-# vet is part of make lint. test/e2e takes half an hour beside the other tests on two CPUs.
+# vet is part of make lint. The time limit ends a test that hangs without a wait: waits have
+# limits of their own, which are longer on a slow machine.
 TESTFLAGS   ?= -vet=off -timeout 60m
 # A program with the race detector sleeps before it exits, by default for a second.
 RACE_ENV    := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100
-# The packages whose tests take longest start first, and wait while others compile.
-RACED        = ./test/cluster ./provider/manager ./terraform-provider/parity ./test/serving \
-	$(filter-out %/test/e2e %/acceptance $(PURE),$(shell $(GO) list ./...))
-# The first two only run programs, which are built without the race detector. The tests
-# of ./cmd/koldun build them with it in RACED, and run more of them without it.
-UNRACED      = ./test/e2e ./terraform-provider/acceptance ./cmd/koldun $(PURE)
-# PURE are the packages without goroutines. RACED calls them from those of functions/router.
-PURE         = $(filter-out %/functions/router,$(shell $(GO) list ./functions/... ./package/... ./cmd/koldun/migrate))
-# These tests do the same with many values, of which RACED tries some.
-MANY_VALUES := ./internal/fetch ./functions/router ./terraform-provider/internal/claim ./terraform-provider/internal/managed
+# $(call TESTED,FLAGS) lists packages by what their tests need: test/packages has the rule.
+TESTED       = $(shell $(GO) run ./test/packages $(1))
+# These start first, as they take longest, and wait while others compile.
+LONGEST     := ./test/serving ./internal/sidecar ./internal/fetch ./internal/convert
+# The tests of PROGRAMS run programs that are built without the race detector. Only these of
+# ./cmd/koldun are repeated with it.
+PROGRAMS    := ./cmd/koldun
+RACED_UP    := TestUpRestartsAKilledChildAndLeavesNothing|TestUpFollowsDemand
+# These tests do the same with many values, of which some are tried with the race detector.
+MANY_VALUES := ./internal/fetch ./functions/router
+MANY        := TestMemory|TestEveryFieldCounts|TestEveryPermutation
+# The same of suites with a control plane.
+CLUSTER_PROGRAMS    := ./test/e2e ./terraform-provider/acceptance
+CLUSTER_LONGEST     := ./test/cluster ./provider/manager ./terraform-provider/parity
+CLUSTER_MANY_VALUES := ./terraform-provider/internal/claim
+# Some tests of these are skipped by make test where foreign programs are not built.
+FOREIGN       := ./cmd/koldun ./internal/engine/openai/profile/ollama ./package/build
+FOREIGN_RACED := ./test/servers
+# $(call WITHOUT,FOLDERS,PACKAGES) leaves packages out.
+WITHOUT      = $(filter-out $(patsubst ./%,github.com/gorizond/koldun/%,$(1)),$(2))
 # TEST_TOOLS are the foreign programs that tests run.
-TEST_TOOLS   = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kubectl crossplane-cli helm tofu ollama versitygw $(if $(RERUN),gotestsum))
-# $(call TEST,FLAGS,PACKAGES,NAME) tests packages. With RERUN it lists in RERUNS what failed at first.
-RERUNS       = $(BIN)/reruns-$(1).txt
-TEST         = KOLDUN_REQUIRE_CLUSTER=1 $(if $(RERUN),$(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --rerun-fails=1 --rerun-fails-max-failures=3 \
-	--rerun-fails-run-root-test --rerun-fails-abort-on-data-race --rerun-fails-report $(call RERUNS,$(3)) --packages "$(strip $(2))" --,$(GO) test) \
-	$(TESTFLAGS) $(1) $(if $(RERUN),,$(2))
+TEST_TOOLS   = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kubectl crossplane-cli helm tofu ollama versitygw)
 # Everything but race tests is built without cgo, and so from the same packages.
 export CGO_ENABLED := 0
-
-# CHECKED prints the packages whose tests need no control plane. The first three of
-# make check take longest.
-CHECKED      = $(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... | \
-	awk '!/koldun\/test\/(cluster|e2e|serving)/ {print $$1}'
 
 include test/tools/tools.mk package/package.mk package/engines/distributed-llama/engine.mk terraform-provider/terraform.mk
 
@@ -63,23 +64,36 @@ render: $(BIN)/koldun ## Print what the functions compose from CLAIM
 
 ##@ Develop
 
+.PHONY: check
+check: ## Run the tests of packages without goroutines: decisions, formats, what is composed, the import law
+	$(GO) test $(TESTFLAGS) -p 4 $(call TESTED,-raced=false -cluster=false)
+
 .PHONY: test
-test: test-tools arch test-argocd ## Run all tests: most with the race detector, those of programs and of many values without; RERUN=1 tries up to 3 failed ones once more and lists them
-	@rm -f $(call RERUNS,raced) $(call RERUNS,unraced)
-	@$(MAKE) --no-print-directory -k -j2 test-raced test-unraced
-	@for f in $(call RERUNS,raced) $(call RERUNS,unraced); do if [ -s $$f ]; then echo "These passed only at the second go; each is a bug:"; cat $$f; fi; done
+test: check test-argocd ## Run all tests that need nothing but Go, make and gcc
+	@$(MAKE) --no-print-directory -k -j2 test-raced test-programs
 
-# Both run at a time, and five packages in all: more than there are CPUs, as those with
-# a control plane wait much of their time.
-.PHONY: test-raced test-unraced
+# Both at a time, and more packages than there are CPUs, as some wait much of their time.
+.PHONY: test-raced test-programs
 test-raced:
-	@echo "Test $(words $(RACED)) packages with the race detector"
-	@$(RACE_ENV) $(call TEST,-race -p 3,$(RACED),raced)
+	$(RACE_ENV) $(GO) test $(TESTFLAGS) -race -p 3 $(LONGEST) $(call WITHOUT,$(PROGRAMS),$(call TESTED,-raced -cluster=false))
 
-test-unraced:
-	@echo "Test $(words $(UNRACED)) packages without the race detector"
-	@$(call TEST,-p 2,$(UNRACED),unraced)
-	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test $(TESTFLAGS) -run 'TestMemory|TestEveryFieldCounts|TestEveryPermutation' $(MANY_VALUES)
+test-programs:
+	$(GO) test $(TESTFLAGS) $(PROGRAMS)
+	$(RACE_ENV) $(GO) test $(TESTFLAGS) -race -run '^($(RACED_UP))$$' ./cmd/koldun
+	$(GO) test $(TESTFLAGS) -run '$(MANY)' $(MANY_VALUES)
+
+.PHONY: test-all
+test-all: test-tools test ## Run also the tests that need a control plane, Terraform or foreign servers; the first run builds those from source
+	@KOLDUN_REQUIRE_CLUSTER=1 $(MAKE) --no-print-directory -k -j2 test-cluster-raced test-cluster-programs
+
+.PHONY: test-cluster-raced test-cluster-programs
+test-cluster-raced:
+	$(RACE_ENV) $(GO) test $(TESTFLAGS) -race -p 3 $(CLUSTER_LONGEST) $(FOREIGN_RACED) $(call WITHOUT,$(CLUSTER_PROGRAMS),$(call TESTED,-raced -cluster))
+
+test-cluster-programs:
+	$(GO) test $(TESTFLAGS) -p 2 $(CLUSTER_PROGRAMS) $(call TESTED,-raced=false -cluster)
+	$(GO) test $(TESTFLAGS) -run '$(MANY)' $(CLUSTER_MANY_VALUES)
+	$(GO) test $(TESTFLAGS) $(FOREIGN)
 
 QEMU_ARM64 ?= qemu-aarch64-static
 .PHONY: test-arm64
@@ -109,12 +123,8 @@ e2e: $(NODE_TOOLS) $(DLLAMA_IMAGE)/usr ## Install Koldun on a real node and use 
 	@$(call E2E,namespaced,$(RUN),$(if $(RUN),,-test.skip '^TestRemove$$'))
 	@$(if $(RUN)$(CLUSTER),,$(call E2E,claims,^Test(Embedded|Ring|Volume|Remove)$$))
 
-.PHONY: check
-check: ## Run the tests that need no control plane and no other tool, without the race detector
-	$(GO) test -vet=off -p 4 -timeout 10m ./cmd/koldun ./internal/sidecar ./internal/fetch $(shell $(CHECKED))
-
 .PHONY: tools
-tools: build $(TEST_TOOLS) $(addprefix $(BIN)/,gotestsum controller-gen tfplugindocs golangci-lint) ## Build our programs and all tools
+tools: build $(TEST_TOOLS) $(addprefix $(BIN)/,controller-gen tfplugindocs golangci-lint) ## Build our programs and all tools
 
 .PHONY: test-tools
 test-tools: # two at a time: one links or downloads while another compiles

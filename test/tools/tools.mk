@@ -86,10 +86,6 @@ $(BIN)/versitygw: $(TOOLS)/versitygw/go.mod
 $(BIN)/skipper: $(TOOLS)/skipper/go.mod $(TOOLS)/skipper/main.go
 	$(call build_tool,skipper,.)
 
-# Runs tests, and once more those that failed.
-$(BIN)/gotestsum: $(TOOLS)/gotestsum/go.mod
-	$(call build_tool,gotestsum,gotest.tools/gotestsum)
-
 # Changes code and runs the tests of its package, to find what no test holds.
 $(BIN)/gremlins: $(TOOLS)/gremlins/go.mod
 	$(call build_tool,gremlins,github.com/go-gremlins/gremlins/cmd/gremlins)
