@@ -39,13 +39,15 @@ func TestGroups(t *testing.T) {
 		waittest.Until(t, "requests to be answered while "+what, func() bool { return w.count() >= before+40 })
 	}
 	// served checks that only some groups start requests, from when the latest answers
-	// show that the dispatcher knows of the change until some more have been answered.
+	// show that the dispatcher knows of the change until some more have been answered,
+	// at least one by each: a group that is back may be given requests late.
 	served := func(what string, want ...string) {
 		t.Helper()
 		answered(what)
 		waittest.Until(t, "answers only by "+strings.Join(want, " and ")+" while "+what, func() bool { return w.onlyBy(20, want) })
 		from := time.Now()
 		answered(what)
+		waittest.Until(t, "answers by each of "+strings.Join(want, " and ")+" while "+what, func() bool { return w.eachBy(from, want) })
 		g.phases = append(g.phases, phase{what, from, time.Now(), want})
 	}
 	served("all are ready", "stable", "canary")
@@ -74,12 +76,11 @@ func (w *workload) onlyBy(n int, groups []string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range slices.Backward(w.entries) {
-		_, rest, named := bytes.Cut(e.Received, []byte("X-Koldun-Member: "))
-		member, _, _ := bytes.Cut(rest, []byte("\r\n"))
-		if !named {
+		name := member(e)
+		if name == "" {
 			continue
 		}
-		if !slices.Contains(groups, string(member)) {
+		if !slices.Contains(groups, name) {
 			return false
 		}
 		if n--; n == 0 {
@@ -87,6 +88,30 @@ func (w *workload) onlyBy(n int, groups []string) bool {
 		}
 	}
 	return false
+}
+
+// eachBy reports whether each of the groups has answered a request that was sent after
+// from, according to the answers that name their member.
+func (w *workload) eachBy(from time.Time, groups []string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	missing := slices.Clone(groups)
+	for _, e := range slices.Backward(w.entries) {
+		if e.Ended.Before(from) {
+			break
+		}
+		if e.Verdict == history.OK && e.Invoked.After(from) {
+			missing = slices.DeleteFunc(missing, func(group string) bool { return group == member(e) })
+		}
+	}
+	return len(missing) == 0
+}
+
+// member returns the group that an answer names, or "" if it names none.
+func member(e history.Entry) string {
+	_, rest, _ := bytes.Cut(e.Received, []byte("X-Koldun-Member: "))
+	name, _, _ := bytes.Cut(rest, []byte("\r\n"))
+	return string(name)
 }
 
 // groupsRun has runners of three groups: runner i belongs to group i modulo 3.
