@@ -5,6 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // mapped is an AIDeployment on two nodes of distributed-llama, whose model is a variant
@@ -49,19 +54,16 @@ spec:
   modelSource: {modelDownloadRef: {name: shared}}
 `
 
-// upAIDeployment runs an AIDeployment, which answers koldun's question.
-func upAIDeployment(t *testing.T, claims, service string, more ...string) *process {
+// upAIDeployment runs an AIDeployment, which answers koldun's question, and returns the URL
+// of its API.
+func upAIDeployment(t *testing.T, claims, service string, more ...string) (p *process, url string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "claims.yaml")
 	if err := os.WriteFile(file, []byte(claims), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, append([]string{"up", "-f", file, "--hub-dir", models, "--data", t.TempDir(), "--port", service + "=0"}, more...)...)
-	endpoint(t, p)
-	if !strings.Contains(p.text(), answer) {
-		t.Error("the engine gave another answer")
-	}
-	return p
+	p = start(t, append([]string{"up", "-f", file, "--hub-dir", models, "--data", t.TempDir(), "--port", service + "=0"}, more...)...)
+	return p, endpoint(t, p)
 }
 
 // TestUpServesAnAIDeploymentOnARing downloads and converts the model of an AIDeployment,
@@ -71,7 +73,10 @@ func TestUpServesAnAIDeploymentOnARing(t *testing.T) {
 	if bin == "" {
 		t.Skip("runs a ring of distributed-llama: make engine && DLLAMA_BIN=$PWD/bin/distributed-llama go test ./cmd/koldun -run AIDeployment")
 	}
-	p := upAIDeployment(t, mapped, "chat-gateway", "--dllama-bin", bin)
+	p, _ := upAIDeployment(t, mapped, "chat-gateway", "--dllama-bin", bin)
+	if !strings.Contains(p.text(), answer) {
+		t.Error("the engine gave another answer")
+	}
 	p.expect(t, `AIDeployment chat Available: distributed-llama serves default/chat`)
 	p.expect(t, `Model     default/chat`)
 	workers, roots := engines(descendants(t, p.cmd.Process.Pid))
@@ -105,7 +110,20 @@ func TestUpServesAnAIDeploymentOnOllama(t *testing.T) {
 		"Gateway": {"  gateway: {allowAnonymous: true}\n", "chat-gateway", "default/chat"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := upAIDeployment(t, onOllama+c.spec, c.service)
+			p, url := upAIDeployment(t, onOllama+c.spec, c.service)
+			// Koldun's question names no temperature, so Ollama answers it differently now and
+			// then (see greedy).
+			client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
+			got, err := client.Chat.Completions.New(waittest.Context(t), openai.ChatCompletionNewParams{
+				Model: c.model, Temperature: openai.Float(0),
+				Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is Koldun?")},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := got.Choices[0].Message.Content; text != answer {
+				t.Errorf("got answer %q", text)
+			}
 			p.expect(t, `AIDeployment chat Available: ollama serves `+c.model)
 			p.expect(t, `Model     `+c.model)
 			children := descendants(t, p.cmd.Process.Pid)
