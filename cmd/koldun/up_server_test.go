@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -105,16 +105,7 @@ func ollama(t *testing.T) string {
 	if err := os.CopyFS(model, os.DirFS(filepath.Join(models, "koldun-tiny"))); err != nil {
 		t.Fatal(err)
 	}
-	var config net.ListenConfig
-	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	home := t.TempDir()
+	address, home := porttest.Address(t), t.TempDir()
 	run := func(args ...string) *exec.Cmd {
 		c := exec.CommandContext(t.Context(), program, args...)
 		c.Dir, c.Env = model, []string{"HOME=" + home, "OLLAMA_HOST=" + address, "PATH=" + os.Getenv("PATH")}

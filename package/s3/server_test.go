@@ -1,7 +1,6 @@
 package s3_test
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/objectstore/bootstrap"
 	"github.com/gorizond/koldun/internal/objectstore/s3"
@@ -36,7 +36,7 @@ func start(t *testing.T, m *manifests) (*process.Server, s3.Config) {
 	if _, err := bootstrap.Ensure(t.Context(), made, name); err != nil {
 		t.Fatal(err)
 	}
-	at := freeAddress(t)
+	at := porttest.Address(t)
 	places := []string{":7070", at}
 	for _, mount := range c.VolumeMounts {
 		folder := filepath.Join(t.TempDir(), mount.SubPath) // which the kubelet makes
@@ -67,19 +67,6 @@ func start(t *testing.T, m *manifests) (*process.Server, s3.Config) {
 	})
 	data := made[bootstrap.Secret(name)]
 	return server, s3.Config{Endpoint: "http://" + at, AccessKey: string(data[bootstrap.AccessKey]), SecretKey: string(data[bootstrap.SecretKey])}
-}
-
-// freeAddress returns an address that no process listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return l.Addr().String()
 }
 
 // TestServerConforms runs the server of the manifests. It is a store as Koldun needs one.

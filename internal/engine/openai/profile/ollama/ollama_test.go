@@ -1,7 +1,6 @@
 package ollama_test
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/engine/openai/profile/ollama"
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
 )
 
 func TestStart(t *testing.T) {
@@ -93,7 +93,7 @@ func TestPrepare(t *testing.T) {
 	}
 	l := profile.Launch{Model: filepath.Join(model, "Modelfile"), ServedName: "ns/tiny:latest", Port: "0", Slots: 1, Nodes: 1, Rank: "0"}
 	start := ollama.Profile().Start(l)
-	start.Env["HOME"], start.Env["OLLAMA_MODELS"], start.Env["OLLAMA_HOST"] = root, filepath.Join(root, "models"), freeAddress(t)
+	start.Env["HOME"], start.Env["OLLAMA_MODELS"], start.Env["OLLAMA_HOST"] = root, filepath.Join(root, "models"), porttest.Address(t)
 	for range 2 { // the second time it is there already
 		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", start.Prepare)
 		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
@@ -107,18 +107,4 @@ func TestPrepare(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, "models/manifests/registry.ollama.ai/ns/tiny/latest")); err != nil {
 		t.Error(err)
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	var config net.ListenConfig
-	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return address
 }
