@@ -95,6 +95,12 @@ test-cluster-programs:
 	$(GO) test $(TESTFLAGS) -run '$(MANY)' $(CLUSTER_MANY_VALUES)
 	$(GO) test $(TESTFLAGS) $(FOREIGN)
 
+# Without cached results. The table goes to standard output, what the suites print to standard error.
+SUITES := check test-raced test-programs test-cluster-raced test-cluster-programs
+.PHONY: test-profile
+test-profile: test-tools ## Print where the time of each of SUITES goes, by program, as docs/testing.md has it
+	@KOLDUN_REQUIRE_CLUSTER=1 $(GO) run ./test/profile $(foreach s,$(SUITES),"$(s)=$(MAKE) --no-print-directory $(s) TESTFLAGS='$(TESTFLAGS) -count=1'")
+
 QEMU_ARM64 ?= qemu-aarch64-static
 .PHONY: test-arm64
 test-arm64: ## Run the tests of the embedded engine for arm64 in an emulator (Debian: apt-get install qemu-user-static)

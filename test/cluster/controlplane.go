@@ -185,7 +185,7 @@ func (c *Cluster) start(name, program string, args ...string) error {
 // collectLess returns variables that make a program of the control plane collect its
 // garbage less often, which is a fifth of what kube-apiserver does otherwise, and
 // that keep its memory within bounds.
-func collectLess() []string { return []string{"GOGC=300", "GOMEMLIMIT=1GiB"} }
+func collectLess() []string { return []string{"GOGC=800", "GOMEMLIMIT=2GiB"} }
 
 // add adds a program that stops with the cluster.
 func (c *Cluster) add(name, program string, env []string, args ...string) *Process {

@@ -14,6 +14,7 @@ import (
 // When a client disconnects, the engine stops within a second. Its pieces count the time,
 // because a busy machine delays them as well.
 func TestDisconnectStopsTheEngine(t *testing.T) {
+	t.Parallel()
 	const every = 2 * time.Millisecond
 	s := newStack(t, plan{gateways: 1, dispatchers: 1, runners: 1})
 	h := &history.History{}

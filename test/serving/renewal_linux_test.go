@@ -14,6 +14,7 @@ import (
 // TestCredentialsEndAndAreRenewed runs all processes with credentials of three seconds,
 // which are renewed again and again under load. No request may notice.
 func TestCredentialsEndAndAreRenewed(t *testing.T) {
+	t.Parallel()
 	const lives, renewals = 3 * time.Second, 6
 	tenants := []history.Tenant{history.NewTenant("amber"), history.NewTenant("birch")}
 	s := newStack(t, plan{gateways: 1, dispatchers: 2, runners: 2, tenants: tenants, lives: time.Hour})

@@ -17,6 +17,7 @@ import (
 // after their files have newer ones. A thief with copies of the files is thrown out;
 // the processes go on without a restart, and no request may notice.
 func TestLeakedCredentialsAreRevoked(t *testing.T) {
+	t.Parallel()
 	tenants := []history.Tenant{history.NewTenant("amber")}
 	s := newStack(t, plan{gateways: 1, dispatchers: 2, runners: 2, tenants: tenants, lives: time.Hour})
 	var thieves []*bus.Bus
