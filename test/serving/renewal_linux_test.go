@@ -11,18 +11,19 @@ import (
 	"github.com/gorizond/koldun/test/history"
 )
 
-// TestCredentialsEndAndAreRenewed runs all processes with credentials of three seconds,
-// which are renewed again and again under load. No request may notice.
+// TestCredentialsEndAndAreRenewed runs all processes with credentials of ten seconds, which
+// are renewed again and again under load, for longer than the first ones last. No request may
+// notice. A busy machine delays renewals by seconds, which must not let credentials end.
 func TestCredentialsEndAndAreRenewed(t *testing.T) {
 	t.Parallel()
-	const lives, renewals = 3 * time.Second, 6
+	const lives, every, renewals = 10 * time.Second, time.Second, 12
 	tenants := []history.Tenant{history.NewTenant("amber"), history.NewTenant("birch")}
 	s := newStack(t, plan{gateways: 1, dispatchers: 2, runners: 2, tenants: tenants, lives: time.Hour})
 	h := &history.History{}
 	ctx, stop := context.WithCancel(t.Context())
 	w := newWorkload(s, tenants)
 	w.start(ctx, 4)
-	again := time.NewTicker(lives / 2)
+	again := time.NewTicker(every)
 	defer again.Stop()
 	waittest.Until(t, "the gateway to have renewed its credentials", func() bool {
 		<-again.C
