@@ -12,8 +12,9 @@ CLAIM       ?= examples/quickstart/dllama.yaml
 HUB_DIR     ?= examples/models
 DATA        ?= .koldun
 # vet is part of make lint. The time limit ends a test that hangs without a wait: waits have
-# limits of their own, which are longer on a slow machine.
-TESTFLAGS   ?= -vet=off -timeout 60m
+# limits of their own, which are longer on a slow machine. More tests run in parallel than
+# there are CPUs, as they wait for processes.
+TESTFLAGS   ?= -vet=off -timeout 60m -parallel 4
 # A program with the race detector sleeps before it exits, by default for a second.
 RACE_ENV    := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100
 # $(call TESTED,FLAGS) lists packages by what their tests need: test/packages has the rule.

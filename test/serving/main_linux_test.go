@@ -3,7 +3,6 @@ package serving_test
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -48,21 +47,11 @@ func TestMain(m *testing.M) {
 			return
 		}
 	}
-	flag.Parse()
-	if !given("test.parallel") {
-		_ = flag.Set("test.parallel", "4") // they wait most of their time
-	}
 	code := m.Run()
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir)
 	}
 	os.Exit(code)
-}
-
-func given(name string) bool {
-	found := false
-	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })
-	return found
 }
 
 func ended() context.Context {
