@@ -49,7 +49,7 @@ func main() {
 			status = 1
 		}
 		fmt.Println(m.row(name))
-		m.programs(os.Stderr, name, 40)
+		fmt.Fprint(os.Stderr, m.programs(name, 20))
 	}
 	os.Exit(status)
 }

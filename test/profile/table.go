@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -46,10 +45,12 @@ func (m measurement) row(name string) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.0f", d.Seconds()) }
 
-// programs prints the CPU time of the programs that took most.
-func (m measurement) programs(w io.Writer, name string, count int) {
+// programs returns lines with the CPU time of the programs that took most.
+func (m measurement) programs(name string, count int) string {
 	names := slices.SortedFunc(maps.Keys(m.byProgram), func(a, b string) int { return cmp.Compare(m.byProgram[b], m.byProgram[a]) })
+	var b strings.Builder
 	for _, n := range names[:min(count, len(names))] {
-		fmt.Fprintf(w, "%s: %s s in %s\n", name, seconds(m.byProgram[n]), n)
+		b.WriteString(name + ": " + seconds(m.byProgram[n]) + " s in " + n + "\n")
 	}
+	return b.String()
 }
