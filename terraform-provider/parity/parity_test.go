@@ -44,6 +44,9 @@ func programs(c scenario) []program {
 func TestParity(t *testing.T) {
 	for _, c := range scenarios() {
 		t.Run(c.resource+"/"+c.name, func(t *testing.T) {
+			if c.resource != "node_label_rule" { // all of them label the same nodes
+				t.Parallel()
+			}
 			seen := map[string][]snapshot{}
 			for _, p := range programs(c) {
 				t.Run(p.name, func(t *testing.T) { seen[p.name] = run(t, c, p.open) })

@@ -122,6 +122,7 @@ func TestComposedObjectsAreAccepted(t *testing.T) {
 	}
 	for name, manifest := range claims {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			input := filepath.Join(t.TempDir(), "claims.yaml")
 			if err := os.WriteFile(input, []byte(manifest), 0o600); err != nil {
 				t.Fatal(err)

@@ -62,6 +62,7 @@ spec:
 // TestAIDeployments tests that AIDeployments answer on real engines: on Ollama, alone
 // behind its Service and behind the gateway, and on distributed-llama.
 func TestAIDeployments(t *testing.T) {
+	t.Parallel()
 	bin := t.TempDir()
 	if err := os.Symlink(ollama.Program(t), filepath.Join(bin, "ollama")); err != nil {
 		t.Fatal(err)

@@ -38,6 +38,7 @@ func (p *suite) keepsBudget(t *testing.T, name string, resources ...string) {
 // TestQuickstartBudget tests that the quickstart, with all ready at once, leaves enough
 // of each composite's events for a change soon after.
 func TestQuickstartBudget(t *testing.T) {
+	t.Parallel()
 	for name := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			p := installed(t, name)

@@ -60,6 +60,7 @@ func (p *suite) helm(t *testing.T) func(command string, args ...string) {
 // the others, refuses what would break claims, and leaves claims and all that they need when
 // it is uninstalled. Installed again it takes them over.
 func TestChart(t *testing.T) {
+	t.Parallel()
 	p := installed(t, "Namespaced")
 	ctx, ns := t.Context(), p.Namespace(t)
 	try, helm := p.try(t), p.helm(t)

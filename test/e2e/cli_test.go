@@ -42,6 +42,7 @@ func crossplaneCLI(t *testing.T, env []string, args ...string) string {
 // TestCrossplaneRender runs crossplane render and crossplane beta validate on each
 // example claim, with our Compositions and the function as a server.
 func TestCrossplaneRender(t *testing.T) {
+	t.Parallel()
 	functions := filepath.Join(t.TempDir(), "functions.yaml")
 	if err := os.WriteFile(functions, []byte("{apiVersion: pkg.crossplane.io/v1, kind: Function, metadata: {name: gorizond-koldun-function, annotations: {"+
 		"render.crossplane.io/runtime: Development, render.crossplane.io/runtime-development-target: '"+serveFunction(t)+"'}}, spec: {package: koldun-function}}"), 0o600); err != nil {

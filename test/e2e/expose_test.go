@@ -31,6 +31,7 @@ const fromZero = tiny + `  expose:
 // TestExposeScalesToZero tests an exposed Dllama with minDllamas 0: it serves without a
 // root, the first request starts one and is answered, and idleness removes it.
 func TestExposeScalesToZero(t *testing.T) {
+	t.Parallel()
 	for name := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

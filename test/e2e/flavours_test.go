@@ -75,6 +75,7 @@ func flavours() map[string]flavour {
 
 // TestOnCrossplane tests that both flavours behave the same for the same manifests.
 func TestOnCrossplane(t *testing.T) {
+	t.Parallel()
 	for name := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -47,6 +47,7 @@ spec:
 // examples/claims/other-namespace.yaml does, until its owner withdraws the grant. A third
 // namespace gets nothing.
 func TestModelOfAnotherNamespace(t *testing.T) {
+	t.Parallel()
 	p := installed(t, "Namespaced")
 	p.watch(t)
 	p.run(t)

@@ -21,6 +21,7 @@ import (
 // An installation is a cluster with the packages of a flavour. Tests share it, one after
 // another: to start a cluster and to install packages takes more CPU time than most tests.
 type installation struct {
+	used    sync.Mutex // by a test, until it ends
 	cluster cluster.Shared
 	once    sync.Once
 	suite   *suite // nil if the installation failed
@@ -47,12 +48,14 @@ func (i *installation) reset() {
 	i.once, i.suite = sync.Once{}, nil
 }
 
-// installed returns a suite of the test on the shared cluster of a flavour. The test must
-// not run at the same time as another test of that flavour. A test that fails leaves its
-// objects behind, so the next one gets another cluster.
+// installed returns a suite of the test on the shared cluster of a flavour. It waits until
+// no other test uses that cluster. A test that fails leaves its objects behind, so the next
+// one gets another cluster.
 func installed(t *testing.T, name string) *suite {
 	t.Helper()
 	i := installations[name]
+	i.used.Lock()
+	t.Cleanup(i.used.Unlock)
 	t.Cleanup(func() {
 		if t.Failed() && i.suite != nil {
 			i.cluster.Stop()

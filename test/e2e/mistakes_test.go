@@ -118,6 +118,7 @@ const enough = 20
 // TestMistakes tests that what a user gets wrong is in the condition of the claim, with
 // the mend. It prints how long that takes from when the cluster shows it.
 func TestMistakes(t *testing.T) {
+	t.Parallel()
 	// Nobody can delete what some mistakes leave, so no other test shares the cluster.
 	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: build(t)}
 	p.install(t)

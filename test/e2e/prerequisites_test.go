@@ -94,6 +94,7 @@ func (p *suite) mended(t *testing.T, ns, kind, name, apiVersion, composed, objec
 // command that mends it, that it is composed as soon as that is there, and that what was
 // composed before stays. At last the provider does not run.
 func TestPrerequisites(t *testing.T) {
+	t.Parallel()
 	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: programs{
 		function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun"),
 	}}

@@ -63,6 +63,7 @@ type serving struct {
 // creates a pool, load grows it, idleness removes it, and no request is lost, whatever
 // is killed.
 func TestServing(t *testing.T) {
+	t.Parallel()
 	for name := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

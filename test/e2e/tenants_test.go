@@ -29,6 +29,7 @@ spec: {backend: {}}
 // TestTenants serves a model on NATS servers in operator mode, where each pod has the
 // rights of its role only, and listens from another namespace.
 func TestTenants(t *testing.T) {
+	t.Parallel()
 	p := installed(t, "Namespaced")
 	p.watch(t)
 	p.run(t)
