@@ -23,15 +23,33 @@ type socket struct {
 }
 
 // parseSockets parses /proc/PID/net/tcp or tcp6. It skips lines of unknown form,
-// which newer kernels may add.
+// which newer kernels may add, and sockets in other states than those above: a busy
+// machine has thousands that wait for late packets.
 func parseSockets(text []byte) []socket {
 	var out []socket
 	for line := range bytes.Lines(text) {
+		if !inUse(line) {
+			continue
+		}
 		if s, ok := parseSocket(string(line)); ok {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// inUse reports whether the fourth field of a line is a state that survey counts.
+func inUse(line []byte) bool {
+	for range 3 {
+		line = bytes.TrimLeft(line, " ")
+		end := bytes.IndexByte(line, ' ')
+		if end < 0 {
+			return false
+		}
+		line = line[end:]
+	}
+	state := string(line[:min(len(line), 4)])
+	return state == " 01 " || state == " 08 " || state == " 0A "
 }
 
 // parseSocket reads "0: 0100007F:2706 00000000:0000 0A ... uid timeout inode".
