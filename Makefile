@@ -124,7 +124,7 @@ E2E        = cd test/node && KOLDUN_E2E=1 KOLDUN_REQUIRE_CLUSTER=1 CLUSTER=$(CLU
 	$(CURDIR)/$(BIN)/node.test -test.v -test.failfast -test.parallel 8 -test.timeout 40m -test.run '$(2)' $(3)
 .PHONY: e2e
 e2e: $(NODE_TOOLS) $(DLLAMA_IMAGE)/usr ## Install Koldun on a real node and use it, as root; CLUSTER=current uses that of the kubeconfig, which pulls from REGISTRY; RUN=PATTERN chooses tests
-	@for version in v0.1.0 v0.1.1; do $(MAKE) --no-print-directory release-dry PLATFORMS=linux/$$($(GO) env GOARCH) VERSION=$$version || exit 1; done
+	@for version in v0.1.0 v0.1.1; do $(MAKE) --no-print-directory release-dry PLATFORMS=linux/$$($(GO) env GOARCH) VERSION=$$version BUILD_FLAGS=--no-trimpath || exit 1; done
 	$(GO) build ./test/node/... # the node has no way to the modules of its programs
 	$(GO) test -vet=off -c -o $(BIN)/node.test ./test/node
 	@$(call E2E,namespaced,$(RUN),$(if $(RUN),,-test.skip '^TestRemove$$'))

@@ -44,10 +44,11 @@ generate-engines: ## Write the type of the names of engines, which the CRDs need
 SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
 empty :=
 comma := ,
-# $(call BUILD,COMMAND,FOLDER)
+# $(call BUILD,COMMAND,FOLDER). BUILD_FLAGS=--no-trimpath builds programs as everything else is
+# built, which saves compiling all packages once more.
 BUILD = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) run ./package/build $(1) --out $(2) --version '$(VERSION)' \
 	--commit '$(shell git rev-parse HEAD 2>/dev/null)' --platforms $(subst $(empty) ,$(comma),$(strip $(PLATFORMS))) --channel $(CHANNEL) \
-	$(addprefix --digest ,$(DIGESTS))
+	$(BUILD_FLAGS) $(addprefix --digest ,$(DIGESTS))
 
 .PHONY: digests
 digests: $(BIN)/crane ## Print the digests that registries have for the images of others that a release names
