@@ -20,8 +20,8 @@ func Limit(usual time.Duration) time.Duration {
 const (
 	// usualSample is how long sample takes on a usual machine that is idle.
 	usualSample = 10 * time.Millisecond
-	// slowest bounds the slowness, so that a test which hangs ends.
-	slowest = 10
+	// slowest bounds the slowness, so that a test which hangs ends within minutes.
+	slowest = 5
 )
 
 // slownessOf returns how slow the machine is on which the sample took so long.

@@ -8,8 +8,8 @@
 // if a command failed.
 //
 // CPU time is sampled from /proc five times a second for all descendants, so a program that
-// lives shorter is not seen. What the kernel counts in all is exact, and the rest is in the
-// column "short-lived".
+// lives shorter is not seen. What the kernel counts in all is exact, but for processes whose
+// parent ended before them; the rest is in the column "short-lived".
 package main
 
 import (
@@ -30,10 +30,6 @@ func main() {
 	if len(os.Args) < 2 {
 		fmt.Fprintln(os.Stderr, "usage: profile NAME=COMMAND ...")
 		os.Exit(2)
-	}
-	if err := adoptOrphans(); err != nil {
-		fmt.Fprintln(os.Stderr, "profile: cannot adopt orphans:", err)
-		os.Exit(1)
 	}
 	status := 0
 	fmt.Println(header())
@@ -82,7 +78,7 @@ func measure(command string) (measurement, error) {
 	defer tick.Stop()
 	var err error
 	for running := true; running; {
-		seen.sample(cmd.Process.Pid)
+		seen.sample()
 		select {
 		case err = <-done:
 			running = false

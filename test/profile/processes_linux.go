@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // clockTick is the unit of CPU times in /proc/PID/stat, which is the same on all Linux
@@ -31,21 +29,16 @@ type key struct {
 
 type processes map[key]*process
 
-// adoptOrphans makes this process the parent of all descendants whose parent ends, so that
-// none leaves the tree and the kernel counts all.
-func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
-
 // stat is a line of /proc/PID/stat.
 type stat struct {
 	parent int
-	zombie bool
 	start  string
 	cpu    time.Duration
 }
 
-// sample looks at all descendants of this process, and waits for those that have ended but
-// command, as nobody else does for orphans.
-func (s processes) sample(command int) {
+// sample looks at all descendants of this process. It knows a process whose parent has ended,
+// and so its children, if it has seen it before.
+func (s processes) sample() {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return
@@ -62,11 +55,11 @@ func (s processes) sample(command int) {
 	}
 	self := os.Getpid()
 	for pid, st := range all {
-		if pid == self || !descends(all, pid, self) {
-			continue
-		}
 		k := key{pid: pid, start: st.start}
 		p := s[k]
+		if p == nil && !s.descends(all, pid, self) {
+			continue
+		}
 		if p == nil {
 			p = &process{}
 			s[k] = p
@@ -76,19 +69,17 @@ func (s processes) sample(command int) {
 			p.name, p.column = name, column(pid, name)
 		}
 		p.cpu = st.cpu
-		if st.zombie && st.parent == self && pid != command {
-			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
-		}
 	}
 }
 
-func descends(all map[int]stat, pid, ancestor int) bool {
+// descends reports whether a process is a descendant of this one, self, or of one that was.
+func (s processes) descends(all map[int]stat, pid, self int) bool {
 	for range len(all) {
 		st, ok := all[pid]
-		if !ok || st.parent == 0 {
+		if !ok || pid == self || st.parent == 0 {
 			return false
 		}
-		if st.parent == ancestor {
+		if parent, ok := all[st.parent]; st.parent == self || ok && s[key{pid: st.parent, start: parent.start}] != nil {
 			return true
 		}
 		pid = st.parent
@@ -114,7 +105,7 @@ func readStat(pid int) (stat, bool) {
 	}
 	user, _ := strconv.ParseInt(fields[11], 10, 64)
 	system, _ := strconv.ParseInt(fields[12], 10, 64)
-	return stat{parent: parent, zombie: fields[0] == "Z", start: fields[19], cpu: time.Duration(user+system) * clockTick}, true
+	return stat{parent: parent, start: fields[19], cpu: time.Duration(user+system) * clockTick}, true
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {
