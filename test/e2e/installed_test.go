@@ -21,22 +21,28 @@ import (
 // An installation is a cluster with the packages of a flavour. Tests share it, one after
 // another: to start a cluster and to install packages takes more CPU time than most tests.
 type installation struct {
-	used    sync.Mutex // by a test, until it ends
 	cluster cluster.Shared
 	once    sync.Once
 	suite   *suite // nil if the installation failed
 }
 
-var installations = map[string]*installation{} //nolint:gochecknoglobals // TestMain makes and stops them
+// installations are those of each flavour that no test uses. Most tests need the first
+// flavour, and wait most of their time, so it has two.
+var installations = map[string]chan *installation{"Namespaced": make(chan *installation, 2), "Claims": make(chan *installation, 1)} //nolint:gochecknoglobals // TestMain makes and stops them
 
 // TestMain can also run this binary as the S3 gateway.
 func TestMain(m *testing.M) {
+	var all []*installation
 	for name := range flavours() {
-		installations[name] = &installation{}
-		installations[name].reset()
+		for range cap(installations[name]) {
+			i := &installation{}
+			i.reset()
+			all = append(all, i)
+			installations[name] <- i
+		}
 	}
 	status := s3test.Run(m)
-	for _, i := range installations {
+	for _, i := range all {
 		i.cluster.Stop()
 	}
 	os.Exit(status)
@@ -48,14 +54,13 @@ func (i *installation) reset() {
 	i.once, i.suite = sync.Once{}, nil
 }
 
-// installed returns a suite of the test on the shared cluster of a flavour. It waits until
-// no other test uses that cluster. A test that fails leaves its objects behind, so the next
-// one gets another cluster.
+// installed returns a suite of the test on a shared cluster of a flavour, which no other test
+// uses until it ends. A test that fails leaves its objects behind, so the next one gets
+// another cluster.
 func installed(t *testing.T, name string) *suite {
 	t.Helper()
-	i := installations[name]
-	i.used.Lock()
-	t.Cleanup(i.used.Unlock)
+	i := <-installations[name] // as long as other tests take
+	t.Cleanup(func() { installations[name] <- i })
 	t.Cleanup(func() {
 		if t.Failed() && i.suite != nil {
 			i.cluster.Stop()
