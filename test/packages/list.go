@@ -19,31 +19,12 @@ type pkg struct {
 	GoFiles, TestGoFiles, XTestGoFiles []string
 	Imports, TestImports, XTestImports []string
 
-	deps map[string]*pkg // packages of the module by their path
+	deps map[string]*pkg // all listed packages by their path
 }
 
-// list returns the packages of the patterns, in the order of go list.
-func list(patterns []string) ([]*pkg, error) {
-	wanted, err := goList(patterns...)
-	if err != nil {
-		return nil, err
-	}
-	module, err := goList("./...")
-	if err != nil {
-		return nil, err
-	}
-	deps := map[string]*pkg{}
-	for _, p := range module {
-		deps[p.ImportPath] = p
-	}
-	for _, p := range wanted {
-		p.deps = deps
-	}
-	return wanted, nil
-}
-
-func goList(patterns ...string) ([]*pkg, error) {
-	cmd := exec.Command("go", append([]string{"list", "-json=Dir,ImportPath,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports"}, patterns...)...)
+// list returns the packages of a pattern, in the order of go list.
+func list(pattern string) ([]*pkg, error) {
+	cmd := exec.Command("go", "list", "-json=Dir,ImportPath,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", pattern)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -51,15 +32,16 @@ func goList(patterns ...string) ([]*pkg, error) {
 		return nil, fmt.Errorf("cannot list packages: %w\n%s", err, errs.Bytes())
 	}
 	var all []*pkg
+	deps := map[string]*pkg{}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		p := &pkg{}
+		p := &pkg{deps: deps}
 		switch err := d.Decode(p); {
 		case errors.Is(err, io.EOF):
 			return all, nil
 		case err != nil:
 			return nil, fmt.Errorf("cannot read list of packages: %w", err)
 		}
-		all = append(all, p)
+		all, deps[p.ImportPath] = append(all, p), p
 	}
 }
 

@@ -25,14 +25,14 @@ func TestStartsCluster(t *testing.T) {
 
 // TestList lists this package as go list does.
 func TestList(t *testing.T) {
-	all, err := list([]string{"."})
+	all, err := list(".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(all) != 1 || !all[0].tested() || all[0].startsCluster() {
 		t.Errorf("listed %+v, want this package", all)
 	}
-	if _, err := list([]string{"./none"}); err == nil {
+	if _, err := list("./none"); err == nil {
 		t.Error("a folder that does not exist is listed")
 	}
 }

@@ -1,11 +1,11 @@
 // Command packages lists the packages of this module that have tests, by what their tests
 // need. The Makefile runs it.
 //
-//	packages [-raced=true|false] [-cluster=true|false] [PATTERN ...]
+//	packages [-raced=true|false] [-cluster=true|false]
 //
 // Raced packages have something that the race detector can find: a goroutine, a channel, a
-// select statement, or an import of sync, in their own code or tests. What a package without
-// these imports has tests of its own.
+// select statement, a lock, or parallel tests, in their own code or tests. The packages that they
+// import have tests of their own.
 //
 // Cluster packages have tests that start a control plane: they import test/cluster, directly
 // or through other packages of the module. A flag that is not given chooses both.
@@ -21,11 +21,7 @@ import (
 func main() {
 	raced, cluster := choice("raced"), choice("cluster")
 	flag.Parse()
-	patterns := flag.Args()
-	if len(patterns) == 0 {
-		patterns = []string{"./..."}
-	}
-	all, err := list(patterns)
+	all, err := list("./...")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "packages:", err)
 		os.Exit(1)
