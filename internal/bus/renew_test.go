@@ -173,8 +173,8 @@ func TestFileWithAnotherUser(t *testing.T) {
 	}
 }
 
-// TestOverdueCredentials says that nobody renews a file, once. A busy machine may not look
-// at it in the last fifth of a short life, but it does in that of a long one.
+// TestOverdueCredentials tests that the log warns once if nobody renews a file of credentials.
+// A busy machine may miss the last fifth of a short lifetime, so longer ones are tried next.
 func TestOverdueCredentials(t *testing.T) {
 	t.Parallel()
 	said := 0
@@ -189,7 +189,7 @@ func TestOverdueCredentials(t *testing.T) {
 	}
 }
 
-// overdue returns how often the log says that nobody renews a file, before its credentials end.
+// overdue returns how many warnings the log has before the credentials of a file expire.
 func overdue(t *testing.T, lives time.Duration) (said int) {
 	t.Helper()
 	f := newCredentialsFile(t, lives)

@@ -37,7 +37,7 @@ func TestAnswersGoToInboxes(t *testing.T) {
 		}
 		switch {
 		case m.Subject == subject:
-		case strings.HasPrefix(m.Subject, "$JS.EVENT.ADVISORY."): // what JetStream tells of the buckets comes when it likes
+		case strings.HasPrefix(m.Subject, "$JS.EVENT.ADVISORY."): // JetStream reports new buckets at any time
 		case m.Subject == inbox: // answers come in the order of the questions
 			return
 		default:

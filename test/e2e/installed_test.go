@@ -26,9 +26,12 @@ type installation struct {
 	suite   *suite // nil if the installation failed
 }
 
-// installations are those of each flavour that no test uses. Most tests need the first
-// flavour, and wait most of their time, so it has two.
-var installations = map[string]chan *installation{"Namespaced": make(chan *installation, 2), "Claims": make(chan *installation, 1)} //nolint:gochecknoglobals // TestMain makes and stops them
+// installations holds the idle installations of each flavour. Most tests use the first flavour,
+// and spend most of their time waiting, so two of them run at a time.
+var installations = map[string]chan *installation{ //nolint:gochecknoglobals // TestMain makes and stops them
+	"Namespaced": make(chan *installation, 2),
+	"Claims":     make(chan *installation, 1),
+}
 
 // TestMain can also run this binary as the S3 gateway.
 func TestMain(m *testing.M) {
