@@ -20,13 +20,13 @@ RACE_ENV    := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100
 # $(call TESTED,FLAGS) lists packages by what their tests need: test/packages has the rule.
 TESTED       = $(shell $(GO) run ./test/packages $(1))
 # These start first, as they take longest, and wait while others compile.
-LONGEST     := ./test/serving ./internal/sidecar ./internal/fetch ./internal/convert
+LONGEST     := ./test/serving ./internal/serving/sidecar ./internal/artifact/fetch ./internal/artifact/convert
 # The tests of PROGRAMS run programs that are built without the race detector. Only these of
 # ./cmd/koldun are repeated with it.
 PROGRAMS    := ./cmd/koldun
 RACED_UP    := TestUpRestartsAKilledChildAndLeavesNothing|TestUpFollowsDemand
 # These tests do the same with many values, of which some are tried with the race detector.
-MANY_VALUES := ./internal/fetch ./functions/router
+MANY_VALUES := ./internal/artifact/fetch ./functions/router
 MANY        := TestMemory|TestEveryFieldCounts|TestEveryPermutation
 # The same of suites with a control plane.
 CLUSTER_PROGRAMS    := ./test/e2e ./terraform-provider/acceptance
@@ -107,7 +107,7 @@ QEMU_ARM64 ?= qemu-aarch64-static
 test-arm64: ## Run the tests of the embedded engine for arm64 in an emulator (Debian: apt-get install qemu-user-static)
 	@command -v $(QEMU_ARM64) >/dev/null || { echo "$(QEMU_ARM64) is missing: apt-get install qemu-user-static"; exit 1; }
 	@# The emulator does not report the address of a fault, as those tests need.
-	GOARCH=arm64 $(GO) test -exec $(QEMU_ARM64) -timeout 20m -skip TestModelCutOff ./internal/llama/kernel ./internal/llama
+	GOARCH=arm64 $(GO) test -exec $(QEMU_ARM64) -timeout 20m -skip TestModelCutOff ./internal/engine/llama/kernel ./internal/engine/llama
 
 .PHONY: e2e-argocd
 e2e-argocd: $(BIN)/argocd cluster-binaries ## Install Koldun's packages by Argo CD with examples/argocd, on a control plane; make e2e runs the rest of its story (Debian: apt-get install git redis-server)
@@ -142,18 +142,18 @@ cluster-binaries: $(CLUSTER_BINARIES) ## Build the control plane that tests run,
 
 .PHONY: arch
 arch: ## Check the import law, transitively
-	$(GO) test -count=1 ./internal/archtest
+	$(GO) test -count=1 ./test/archtest
 
 .PHONY: openai-node
 openai-node: ## Ask the quickstart and a gateway through npm clients of OpenAI, Anthropic, LangChain, AI SDK; needs node 18 and npm
 	cd test/openai-node && npm ci
-	$(GO) test -count=1 -run 'TestUpServesTheNodeClients|TestOfficialNodeClient|TestNodeClients' ./cmd/koldun ./internal/gateway
+	$(GO) test -count=1 -run 'TestUpServesTheNodeClients|TestOfficialNodeClient|TestNodeClients' ./cmd/koldun ./internal/serving/gateway
 
 .PHONY: faults
 faults: ## Kill and cut things for longer than make test does; KILLS=100, ROUNDS=10 and FAULTS=42 by default
-	$(GO) test -timeout 40m -count=1 -run TestKilled ./internal/convert -args -kills $(or $(KILLS),100)
-	KOLDUN_KILL_ROUNDS=$(or $(KILLS),100) $(GO) test -timeout 40m -count=1 -run Kill ./internal/fetch
-	$(GO) test -timeout 40m -count=$(or $(ROUNDS),10) -run TestFaultsAtRandom ./internal/sidecar
+	$(GO) test -timeout 40m -count=1 -run TestKilled ./internal/artifact/convert -args -kills $(or $(KILLS),100)
+	KOLDUN_KILL_ROUNDS=$(or $(KILLS),100) $(GO) test -timeout 40m -count=1 -run Kill ./internal/artifact/fetch
+	$(GO) test -timeout 40m -count=$(or $(ROUNDS),10) -run TestFaultsAtRandom ./internal/serving/sidecar
 	$(GO) test -timeout 40m -count=1 -v -run 'TestFaults$$|TestCluster|TestFlood|TestModels' ./test/serving \
 	  -args -rounds $(or $(FAULTS),42) -modelkills $(or $(KILLS),100)
 
@@ -173,7 +173,7 @@ bench-serving: ## Measure first byte and CPU time of the whole chain, beside the
 
 .PHONY: bench-engine
 bench-engine: ## Measure the embedded engine beside distributed-llama, and four clients beside one: q40 and f32, 1 and 2 threads (after make engine)
-	DLLAMA_BIN=$(or $(DLLAMA_BIN),$(CURDIR)/$(BIN)/distributed-llama) $(GO) test -run '^$$' -bench 'BesideDllama|Clients' -benchtime 1x -timeout 40m ./internal/llama
+	DLLAMA_BIN=$(or $(DLLAMA_BIN),$(CURDIR)/$(BIN)/distributed-llama) $(GO) test -run '^$$' -bench 'BesideDllama|Clients' -benchtime 1x -timeout 40m ./internal/engine/llama
 
 .PHONY: bench-provider
 bench-provider: $(BIN)/koldun-provider cluster-binaries ## Measure the provider with 1,000 managed resources: memory, idleness, latency
@@ -188,7 +188,7 @@ fuzz: ## Fuzz every parser of foreign bytes, FUZZTIME each (default 10s)
 
 # gremlins copies the whole module for each of its workers: it is given a copy
 # without what is built.
-MUTATED ?= internal/dispatch/policy internal/names internal/openai internal/topology internal/external/pool/autoscaler functions
+MUTATED ?= internal/serving/dispatch/policy internal/names internal/openai internal/model/topology internal/external/pool/autoscaler functions
 .PHONY: mutation
 mutation: $(BIN)/gremlins ## Change the code of pure packages, and fail if tests miss more than 10% of the changes or run less than 95%; MUTATED=FOLDERS
 	rm -rf _output/mutation && mkdir -p _output/mutation
@@ -199,14 +199,14 @@ mutation: $(BIN)/gremlins ## Change the code of pure packages, and fail if tests
 
 .PHONY: generate
 generate: generate-engines $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write kernels, deep copies, CRDs, XRDs, Compositions, docs/reasons.md, the table of docs/api.md and the Terraform docs
-	$(GO) generate ./internal/llama/kernel
+	$(GO) generate ./internal/engine/llama/kernel
 	$(BIN)/controller-gen object paths=./apis/...
 	$(BIN)/controller-gen crd paths=./apis/... output:crd:dir=apis/crds
 	$(MAKE) --no-print-directory generate-package generate-terraform
 
 .PHONY: generate-check
 generate-check: generate ## Fail if generated files are not what is committed
-	@git add --intent-to-add terraform-provider/docs && git diff --exit-code -- apis internal/llama/kernel package docs examples/argocd terraform-provider/docs || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
+	@git add --intent-to-add terraform-provider/docs && git diff --exit-code -- apis internal/engine/llama/kernel package docs examples/argocd terraform-provider/docs || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style and the import law

@@ -8,13 +8,13 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/validation"
 	"github.com/gorizond/koldun/functions/model"
-	"github.com/gorizond/koldun/internal/adopt"
+	"github.com/gorizond/koldun/internal/artifact/adopt"
+	"github.com/gorizond/koldun/internal/artifact/fetch"
+	"github.com/gorizond/koldun/internal/artifact/manifest"
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/fetch"
 	"github.com/gorizond/koldun/internal/local"
-	"github.com/gorizond/koldun/internal/manifest"
-	"github.com/gorizond/koldun/internal/objectstore"
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 // AdoptCmd copies files of a model that another system has downloaded or converted

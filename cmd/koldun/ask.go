@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/gorizond/koldun/internal/chat"
+	"github.com/gorizond/koldun/internal/local/chat"
 	"github.com/gorizond/koldun/internal/openai"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/gorizond/koldun/internal/chat"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/chat"
 )
 
 // maxPiped bounds a question that does not come from a terminal, in bytes.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/network/httpserver"
 )
 
 // rotation is the time that a server waits while NATS refuses its credentials: the

@@ -7,9 +7,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // While NATS is unreachable a server is live and not ready, and it stops on

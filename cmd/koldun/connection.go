@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 // The data folder of a running koldun up has the connection to its NATS: lines of

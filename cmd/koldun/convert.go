@@ -4,10 +4,10 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/gorizond/koldun/internal/convert"
-	"github.com/gorizond/koldun/internal/objectstore"
-	"github.com/gorizond/koldun/internal/progress"
-	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/artifact/convert"
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
+	"github.com/gorizond/koldun/internal/model/progress"
+	"github.com/gorizond/koldun/internal/model/topology"
 )
 
 // ConvertCmd converts a model.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/gorizond/koldun/internal/dispatch"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/serving/dispatch"
 )
 
 // DispatcherCmd assigns requests to runners. It connects to NATS as the

@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/gorizond/koldun/internal/llama"
-	"github.com/gorizond/koldun/internal/llama/api"
-	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/engine/llama"
+	"github.com/gorizond/koldun/internal/engine/llama/api"
+	"github.com/gorizond/koldun/internal/model/topology"
 )
 
 // EngineCmd holds the commands of the embedded engine.

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
+	"github.com/gorizond/koldun/internal/artifact/objectstore/s3"
+	"github.com/gorizond/koldun/internal/artifact/objectstore/storeurl"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/model/modelref"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
-	"github.com/gorizond/koldun/internal/objectstore/s3"
-	"github.com/gorizond/koldun/internal/objectstore/storeurl"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 // envListenHost is the host that servers listen on by default. koldun up sets it to

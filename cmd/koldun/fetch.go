@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/gorizond/koldun/internal/artifact/fetch"
+	"github.com/gorizond/koldun/internal/artifact/manifest"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/fetch"
-	"github.com/gorizond/koldun/internal/manifest"
-	"github.com/gorizond/koldun/internal/modelref"
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/modelref"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 // FetchCmd downloads a model. It reads HF_ENDPOINT (a hub other than

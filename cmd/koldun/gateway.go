@@ -7,9 +7,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/gorizond/koldun/internal/gateway"
 	"github.com/gorizond/koldun/internal/openai"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/gateway"
+	"github.com/gorizond/koldun/internal/serving/registry"
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 

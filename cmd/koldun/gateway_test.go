@@ -9,9 +9,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/gateway"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/gateway"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 func gatewayConfig(t *testing.T, args ...string) (gateway.Config, error) {

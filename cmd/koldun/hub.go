@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gorizond/koldun/internal/httpserver"
-	"github.com/gorizond/koldun/internal/hub"
-	"github.com/gorizond/koldun/internal/hub/hubserver"
-	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/artifact/hub"
+	"github.com/gorizond/koldun/internal/artifact/hub/hubserver"
+	"github.com/gorizond/koldun/internal/model/modelref"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/network/httpserver"
 )
 
 // HubFlags are the flags of commands that read a hub.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/gorizond/koldun/internal/artifact/verify"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/progress"
-	"github.com/gorizond/koldun/internal/verify"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 // InspectCmd reads the headers of converted files that have no manifest.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/gorizond/koldun/internal/supervise"
+	"github.com/gorizond/koldun/internal/engine/supervise"
 )
 
 // InstallCmd copies this program into a volume of the engine's container.

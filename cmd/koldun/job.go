@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/httpserver"
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/progress"
+	"github.com/gorizond/koldun/internal/network/httpserver"
 )
 
 // JobFlags are the flags of commands that run as Jobs.

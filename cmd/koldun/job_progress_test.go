@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/hub/hubtest"
-	"github.com/gorizond/koldun/internal/progress"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
+	"github.com/gorizond/koldun/internal/model/progress"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // A Job answers with its progress while it downloads.

@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/engine"
-	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/engine/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/formats/tokenizer"
-	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/model/formats/tokenizer"
+	"github.com/gorizond/koldun/internal/model/toolcall"
+	"github.com/gorizond/koldun/internal/network/httpserver"
 	"github.com/gorizond/koldun/internal/openai"
-	"github.com/gorizond/koldun/internal/queue"
-	"github.com/gorizond/koldun/internal/sidecar"
+	"github.com/gorizond/koldun/internal/serving/queue"
+	"github.com/gorizond/koldun/internal/serving/sidecar"
 	"github.com/gorizond/koldun/internal/telemetry"
-	"github.com/gorizond/koldun/internal/toolcall"
 )
 
 // LLMCmd drives an engine. It connects to NATS as the environment says.

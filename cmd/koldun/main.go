@@ -13,8 +13,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/internal/embedded/s3"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/embedded/s3"
 	"github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/internal/telemetry"
 )

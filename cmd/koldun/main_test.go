@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/local/process/processtest"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // program is the path of the koldun binary, built once for all tests.

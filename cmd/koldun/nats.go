@@ -7,7 +7,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gorizond/koldun/internal/natsauth/bootstrap"
+	"github.com/gorizond/koldun/internal/nats/natsauth/bootstrap"
 )
 
 // NATSCmd prepares NATS servers.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
 )
 

@@ -24,8 +24,8 @@ import (
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
+	"github.com/gorizond/koldun/internal/model/topology"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/topology"
 )
 
 // RenderCmd prints what the functions compose from claims.

@@ -10,10 +10,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 // defaultData is the default data directory of koldun up.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 // RequestsListCmd lists requests.

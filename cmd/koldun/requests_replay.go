@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 // RequestsReplayCmd queues a dead letter again.

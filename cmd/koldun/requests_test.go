@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/engineapi/enginetest"
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/engine/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 // prints runs a command to its end and checks its exit status and output.

@@ -7,7 +7,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gorizond/koldun/internal/objectstore/bootstrap"
+	"github.com/gorizond/koldun/internal/artifact/objectstore/bootstrap"
 )
 
 // S3Cmd prepares an S3 server.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/s3"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
+	"github.com/gorizond/koldun/internal/local/embedded/s3"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 // servers are the embedded ones, which are used where the claims name no others.

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/engine/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/queue"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/queue"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // A stack is a NATS server, real dispatchers and sidecars, and a client.

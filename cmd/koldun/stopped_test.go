@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/engineapi/enginetest"
-	"github.com/gorizond/koldun/internal/queue"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/engine/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/serving/queue"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 func (p *process) signal(t *testing.T, s syscall.Signal) {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/engine/catalog"
+	"github.com/gorizond/koldun/internal/engine/supervise"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/supervise"
 )
 
 // SuperviseCmd runs an engine of another project.

@@ -3,7 +3,7 @@ package main_test
 import (
 	"testing"
 
-	"github.com/gorizond/koldun/internal/hub/hubtest"
+	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
 	"github.com/gorizond/koldun/internal/names"
 )
 

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/gorizond/koldun/internal/artifact/manifest"
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
 	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/formats/dllama"
-	"github.com/gorizond/koldun/internal/manifest"
-	"github.com/gorizond/koldun/internal/modelref"
-	"github.com/gorizond/koldun/internal/objectstore"
-	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/model/formats/dllama"
+	"github.com/gorizond/koldun/internal/model/modelref"
+	"github.com/gorizond/koldun/internal/model/topology"
 )
 
 // TopologyCmd prints on how many nodes a model can run.

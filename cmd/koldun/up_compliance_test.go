@@ -9,8 +9,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/gorizond/koldun/internal/gateway/openresponsestest"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/serving/gateway/openresponsestest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // A compliance sends the requests of the compliance suite of Open Responses to an

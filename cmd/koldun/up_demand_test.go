@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // onDemand is an Ingress whose pools scale with demand.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/nats-io/nkeys"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/embedded/nats"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 )
 
 const (

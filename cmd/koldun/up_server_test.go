@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 const outside = `

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 // claimedServers are servers that claims name, with the Secrets for them.

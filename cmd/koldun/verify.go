@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/gorizond/koldun/internal/verify"
+	"github.com/gorizond/koldun/internal/artifact/verify"
 )
 
 // VerifyCmd checks the stored files of a model.

@@ -8,7 +8,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/workload"
-	"github.com/gorizond/koldun/internal/egress"
+	"github.com/gorizond/koldun/internal/network/egress"
 )
 
 // Ports returns the ports that clients of a system connect to, as the composed managed

@@ -16,8 +16,8 @@ import (
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/model/topology"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/topology"
 )
 
 // Names of the composed resources.

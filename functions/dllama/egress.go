@@ -6,8 +6,8 @@ import (
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/ingress"
 	"github.com/gorizond/koldun/functions/workload"
-	"github.com/gorizond/koldun/internal/egress"
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/network/egress"
 )
 
 // hubPort is that of the hubs and registries from which servers download models.

@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/catalog"
-	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/model/topology"
 )
 
 // preflight chooses the engine, and refuses what it cannot run before anything

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/workload"
-	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/model/modelref"
 	"github.com/gorizond/koldun/internal/names"
 )
 

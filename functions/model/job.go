@@ -21,8 +21,8 @@ import (
 	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/model/progress"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/progress"
 )
 
 // States of a stage in the status. A Job is Running as soon as it is composed:

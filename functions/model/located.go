@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/model/modelref"
 )
 
 // A Location is where a Model's files come from, and where they go.

@@ -15,8 +15,8 @@ import (
 	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
-	"github.com/gorizond/koldun/internal/modelref"
-	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/model/modelref"
+	"github.com/gorizond/koldun/internal/model/topology"
 )
 
 // Names of the composed resources. Where a hash is in the name of the object,

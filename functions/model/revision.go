@@ -11,9 +11,9 @@ import (
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/preflight"
 	"github.com/gorizond/koldun/functions/reason"
-	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/model/modelref"
+	"github.com/gorizond/koldun/internal/model/topology"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/topology"
 )
 
 // revision composes the HubRevision, and refuses a model whose config.json says

@@ -16,7 +16,7 @@ import (
 	"github.com/gorizond/koldun/functions/job"
 	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/workload"
-	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/model/modelref"
 	"github.com/gorizond/koldun/internal/names"
 )
 

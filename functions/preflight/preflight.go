@@ -10,7 +10,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/model/topology"
 )
 
 // A Runtime is how a model is to run. A Dllama annotates the Model that it composes

@@ -18,10 +18,10 @@ import (
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/worker"
 	"github.com/gorizond/koldun/functions/workload"
-	"github.com/gorizond/koldun/internal/egress"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/network/egress"
 )
 
 // Names of the composed resources.

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	"github.com/gorizond/koldun/internal/egress"
+	"github.com/gorizond/koldun/internal/network/egress"
 )
 
 // Env is the environment that a claim gives to all containers of a pod.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	"github.com/gorizond/koldun/internal/egress"
+	"github.com/gorizond/koldun/internal/network/egress"
 )
 
 // A Door is a port, and who may come in by it. No port means all ports, and no

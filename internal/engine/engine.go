@@ -10,7 +10,7 @@ import (
 	"fmt"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/model/topology"
 )
 
 // An Engine describes one inference engine.

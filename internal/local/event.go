@@ -3,7 +3,7 @@ package local
 import (
 	"time"
 
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 // An Observer gets all events. Calls of Observe are never concurrent, and

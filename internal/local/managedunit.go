@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 func TestObjectOfAnotherOwnerIsNotTaken(t *testing.T) {

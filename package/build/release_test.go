@@ -28,8 +28,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"sigs.k8s.io/yaml"
 
-	"github.com/gorizond/koldun/internal/sourcetest"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/sourcetest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 const version = "v1.2.3-rc.1"

@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/requeue"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/platform"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // rendered returns what the chart makes of the manifests with values, and the connection.

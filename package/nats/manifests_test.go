@@ -13,7 +13,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 
-	"github.com/gorizond/koldun/internal/natsauth/bootstrap"
+	"github.com/gorizond/koldun/internal/nats/natsauth/bootstrap"
 	"github.com/gorizond/koldun/package/manifesttest"
 )
 

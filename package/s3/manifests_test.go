@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/internal/objectstore/bootstrap"
+	"github.com/gorizond/koldun/internal/artifact/objectstore/bootstrap"
 	"github.com/gorizond/koldun/package/manifesttest"
 )
 

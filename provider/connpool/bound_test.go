@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/provider/requeue"
 )
 

@@ -3,10 +3,10 @@ package connpool
 import (
 	"strings"
 
-	"github.com/gorizond/koldun/internal/bus"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/natsauth"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 )
 
 // credentials are the data of a Secret. Its keys are compared without case and

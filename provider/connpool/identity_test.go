@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/external/bucket"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/provider/connpool"
 )
 

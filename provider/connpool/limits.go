@@ -2,7 +2,7 @@ package connpool
 
 import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 )
 
 // The limits of accounts without NATSAccount, unless the ProviderConfig names others.

@@ -13,13 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/artifact/hub"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/workloadstatus"
-	"github.com/gorizond/koldun/internal/hub"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/provider/requeue"
 )
 

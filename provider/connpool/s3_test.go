@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 )
 
 // TestRegionOfTheSecret checks that the region of a Secret counts where the object store

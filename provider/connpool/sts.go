@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // defaultSTSLife is the life of temporary credentials. AWS allows no more to a role that

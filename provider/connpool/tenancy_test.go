@@ -11,12 +11,12 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/natsauth"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/requeue"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // An operatorScene is a ClusterProviderConfig of servers in operator mode.

@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 )
 
 func bucket(w *world, name string, policies ...xpv2.ManagementAction) *v1alpha1.Bucket {

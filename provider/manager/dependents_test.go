@@ -16,7 +16,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/external/demand"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // composites installs the CRDs of the kinds that managed resources create.

@@ -17,7 +17,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/external/tokenset"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // entryText returns an entry of a key-value bucket with its revision as text.

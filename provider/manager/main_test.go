@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 	"github.com/gorizond/koldun/test/cluster/controllers"
 )
 

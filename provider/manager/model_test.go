@@ -13,14 +13,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
+	"github.com/gorizond/koldun/internal/artifact/manifest"
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/hub/hubtest"
-	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/model/progress"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
-	"github.com/gorizond/koldun/internal/progress"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // artifact writes a complete model to a bucket of the world.

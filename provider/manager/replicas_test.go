@@ -13,10 +13,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/platform"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // TestReplicas runs two replicas of the provider as processes, on an API server

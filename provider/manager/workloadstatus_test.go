@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 // TestPodsAreWatched changes a pod as a kubelet does. The status follows the problem,

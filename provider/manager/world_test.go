@@ -20,11 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
-	"github.com/gorizond/koldun/internal/hub/hubtest"
-	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 	"github.com/gorizond/koldun/test/cluster"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
+	"github.com/gorizond/koldun/internal/model/topology"
 	"github.com/gorizond/koldun/internal/openai"
-	"github.com/gorizond/koldun/internal/topology"
 )
 
 func TestFunctionsNeedNoProviderConfiguration(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/external/token"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/registry"
 	"github.com/gorizond/koldun/terraform-provider/clitest"
 )
 

@@ -17,7 +17,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/sourcetest"
+	"github.com/gorizond/koldun/test/sourcetest"
 )
 
 // requireEnv names the variable that makes a test without OpenTofu fail, not skip.

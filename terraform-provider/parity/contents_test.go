@@ -131,7 +131,7 @@ func plainly(name, raw string, v any) string {
 		return "a time"
 	}
 	if seq, ok := v.(float64); ok && name == "first_seq" && seq > 1 {
-		return "the time of creation" // see internal/bus
+		return "the time of creation" // see internal/nats/bus
 	}
 	if name == "owner" && text != "" {
 		return "an owner" // each manager names its resources differently

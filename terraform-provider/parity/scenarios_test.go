@@ -9,10 +9,10 @@ import (
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/gorizond/koldun/internal/manifest"
-	"github.com/gorizond/koldun/internal/objectstore/s3"
-	"github.com/gorizond/koldun/internal/progress"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/artifact/manifest"
+	"github.com/gorizond/koldun/internal/artifact/objectstore/s3"
+	"github.com/gorizond/koldun/internal/model/progress"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 type object = map[string]any

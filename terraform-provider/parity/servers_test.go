@@ -6,10 +6,10 @@ import (
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/test/cluster"
 )
 

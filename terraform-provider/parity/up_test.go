@@ -14,11 +14,11 @@ import (
 
 	"github.com/gorizond/koldun/apis/validation"
 	"github.com/gorizond/koldun/cmd/koldun/managed"
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/local"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // up is a managed resource in the claims of koldun up.

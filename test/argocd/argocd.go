@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // startWithin is the time limit for the start of Argo CD, which takes some seconds on an

@@ -10,10 +10,10 @@ import (
 
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/router"
-	"github.com/gorizond/koldun/internal/sourcetest"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/platform"
 	"github.com/gorizond/koldun/test/cluster/testpackage"
+	"github.com/gorizond/koldun/test/sourcetest"
 )
 
 // releases publishes versions of the Function and returns their entries in the catalogue,

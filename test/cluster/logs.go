@@ -13,7 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 const (

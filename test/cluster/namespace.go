@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // Namespace creates a namespace for the test, and deletes it in the background when

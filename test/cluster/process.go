@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // patience is how long Stop waits on an idle machine before it kills a program.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster/testpackage"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 func TestRegistry(t *testing.T) {

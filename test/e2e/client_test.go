@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/openai"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 const (

@@ -22,9 +22,9 @@ import (
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/provider/dependents"
 	"github.com/gorizond/koldun/provider/requeue"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // An applier applies the objects of Demands, Parts and Pools with the provider's code.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // serveMetrics serves external.metrics.k8s.io, as the adapter of a monitoring system

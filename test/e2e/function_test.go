@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/apis/prerequisites"
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 	"github.com/gorizond/koldun/test/cluster"
 )
 

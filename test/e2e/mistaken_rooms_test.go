@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gorizond/koldun/internal/hub/hubserver"
+	"github.com/gorizond/koldun/internal/artifact/hub/hubserver"
 )
 
 // greedy is an image whose program stores more than its limit.

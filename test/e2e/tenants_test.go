@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 	"github.com/gorizond/koldun/test/cluster"
 )
 

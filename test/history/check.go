@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 // codeUnavailable is the gateway's error code for an unconfirmed publish.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 // A sample is a history without violations, to which a test adds one.

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/engine/engineapi/enginetest"
 )
 
 // A Prompt asks the test engine for N pieces, with the interval Every between them.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 // A Verdict is the result of a request as its client sees it.

@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/gorizond/koldun/internal/hub/hubtest"
+	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/history"

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/fault"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/test/cluster"
 )
 

@@ -9,12 +9,12 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/natsauth"
-	"github.com/gorizond/koldun/internal/queue"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
+	"github.com/gorizond/koldun/internal/serving/queue"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 const (

@@ -12,10 +12,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/natsauth"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // TestStolenCredentials tries what a thief can make of a credentials file, which holds the

@@ -17,9 +17,9 @@ import (
 
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/router"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
-	"github.com/gorizond/koldun/internal/hub/hubtest"
+	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/controllers"
 	"github.com/gorizond/koldun/test/history"

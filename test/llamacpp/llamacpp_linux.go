@@ -10,7 +10,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/engine/openai/profile/llamacpp"
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
 	"github.com/gorizond/koldun/test/process"
 )
 

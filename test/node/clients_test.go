@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/history"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 const (

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/engine/distributedllama"
-	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/history"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // A fault is what happens to the cluster while clients ask.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/natsauth"
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
+	"github.com/gorizond/koldun/internal/serving/queue"
 	"github.com/gorizond/koldun/test/cluster"
 )
 

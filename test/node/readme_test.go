@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // TestReadme runs the commands of README.md's section "In a cluster", from those that follow

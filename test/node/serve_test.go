@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/engine/distributedllama"
-	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // ring is the only example with an image that is not Koldun's.

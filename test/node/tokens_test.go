@@ -12,8 +12,8 @@ import (
 
 	"github.com/openai/openai-go/v3"
 
-	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // TestTokens tests an endpoint for those with a token: tokens of people and of Koldun are

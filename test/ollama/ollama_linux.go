@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
 	"github.com/gorizond/koldun/test/process"
 )
 

@@ -1,6 +1,6 @@
 // What all clients here ask for: the weather of two cities, one call after the
 // other, and a trip that fits a schema. The scripted engine of
-// internal/gateway/node_script_test.go answers.
+// internal/serving/gateway/node_script_test.go answers.
 import assert from "node:assert/strict";
 import { z } from "zod";
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/openai/openai-go/v3"
 
-	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/engine/engineapi"
 	koldun "github.com/gorizond/koldun/internal/openai"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // TestLlamaCpp tests what the profile of llama.cpp says beyond TestServing.

@@ -14,13 +14,13 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/engine/engineapi"
 	"github.com/gorizond/koldun/internal/names"
 	koldun "github.com/gorizond/koldun/internal/openai"
-	"github.com/gorizond/koldun/internal/queue"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/serving/queue"
 	"github.com/gorizond/koldun/test/llamacpp"
 	"github.com/gorizond/koldun/test/ollama"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // A reference is a prompt with the greedy answer of the tiny model.

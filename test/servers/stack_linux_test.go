@@ -11,19 +11,19 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/dispatch"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/engineapi"
 	openaiengine "github.com/gorizond/koldun/internal/engine/openai"
-	"github.com/gorizond/koldun/internal/engineapi"
-	"github.com/gorizond/koldun/internal/gateway"
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
 	koldun "github.com/gorizond/koldun/internal/openai"
-	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/internal/sidecar"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/serving/dispatch"
+	"github.com/gorizond/koldun/internal/serving/gateway"
+	"github.com/gorizond/koldun/internal/serving/registry"
+	"github.com/gorizond/koldun/internal/serving/sidecar"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 
 	"github.com/gorizond/koldun/test/history"
 )

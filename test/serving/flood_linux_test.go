@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/test/waittest"
 
 	"github.com/gorizond/koldun/test/history"
 )

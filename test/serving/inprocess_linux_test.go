@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/dispatch"
-	"github.com/gorizond/koldun/internal/embedded/nats"
-	"github.com/gorizond/koldun/internal/engineapi"
-	"github.com/gorizond/koldun/internal/gateway"
+	"github.com/gorizond/koldun/internal/engine/engineapi"
+	"github.com/gorizond/koldun/internal/local/embedded/nats"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/natsauth"
-	"github.com/gorizond/koldun/internal/sidecar"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
+	"github.com/gorizond/koldun/internal/serving/dispatch"
+	"github.com/gorizond/koldun/internal/serving/gateway"
+	"github.com/gorizond/koldun/internal/serving/sidecar"
+	"github.com/gorizond/koldun/test/waittest"
 
 	"github.com/gorizond/koldun/test/history"
 )

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/embedded/nats"
+	"github.com/gorizond/koldun/internal/local/embedded/nats"
 	local "github.com/gorizond/koldun/internal/local/process"
-	"github.com/gorizond/koldun/internal/sourcetest"
+	"github.com/gorizond/koldun/test/sourcetest"
 
 	"github.com/gorizond/koldun/test/history"
 )

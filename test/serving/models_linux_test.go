@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
+	"github.com/gorizond/koldun/internal/artifact/manifest"
+	dirstore "github.com/gorizond/koldun/internal/artifact/objectstore/dir"
+	"github.com/gorizond/koldun/internal/artifact/verify"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/hub/hubtest"
-	"github.com/gorizond/koldun/internal/manifest"
-	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
-	"github.com/gorizond/koldun/internal/verify"
 
 	"github.com/gorizond/koldun/test/history"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/local/process/processtest"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // victimEnv makes this test binary the one that is killed.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	local "github.com/gorizond/koldun/internal/local/process"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // A process is a program that restarts after the test has ended it, as a container

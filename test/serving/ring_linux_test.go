@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/convert"
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/artifact/convert"
+	dirstore "github.com/gorizond/koldun/internal/artifact/objectstore/dir"
+	"github.com/gorizond/koldun/internal/model/topology"
 	"github.com/gorizond/koldun/internal/names"
-	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
-	"github.com/gorizond/koldun/internal/topology"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
+	"github.com/gorizond/koldun/test/waittest"
 
 	"github.com/gorizond/koldun/test/history"
 )

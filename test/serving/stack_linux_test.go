@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/httpserver/proxytest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
 	local "github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
+	"github.com/gorizond/koldun/internal/network/httpserver/proxytest"
 
 	"github.com/gorizond/koldun/test/history"
 )

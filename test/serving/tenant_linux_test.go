@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/manifest"
-	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/artifact/manifest"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/registry"
+	"github.com/gorizond/koldun/test/waittest"
 
 	"github.com/gorizond/koldun/test/history"
 )

@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/cmd/koldun/managed"
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/artifact/manifest"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
-	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/registry"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 func TestMain(m *testing.M) { s3test.Main(m) }

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/model/topology"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
-	"github.com/gorizond/koldun/internal/topology"
 )
 
 // Image is the engine's image as package/engines/distributed-llama publishes it.

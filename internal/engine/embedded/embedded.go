@@ -5,11 +5,11 @@ package embedded
 import (
 	"strconv"
 
-	"github.com/gorizond/koldun/internal/constrain"
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/model/constrain"
+	"github.com/gorizond/koldun/internal/model/topology"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
-	"github.com/gorizond/koldun/internal/topology"
 )
 
 // Engine returns the description. The engine is selected when a claim names no

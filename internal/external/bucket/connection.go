@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"time"
 
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // connection returns the settings of the service for workloads. A stored key that is no

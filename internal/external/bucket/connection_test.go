@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/bucket"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // A model is a bucket with a connection of temporary credentials, as the Secret of a

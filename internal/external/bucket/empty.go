@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/fault"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // empty deletes all objects with their versions, and incomplete uploads.

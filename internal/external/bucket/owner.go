@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // owner returns the owner of the spec. A namespace that is bound to a folder owns no bucket,

@@ -7,10 +7,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/bucket"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 )
 
 func TestNoNamespaceDestroysABucketOfAnother(t *testing.T) {

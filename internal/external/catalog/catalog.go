@@ -14,7 +14,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/gorizond/koldun/internal/egress"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/bucket"
 	"github.com/gorizond/koldun/internal/external/consumer"
@@ -34,7 +33,8 @@ import (
 	"github.com/gorizond/koldun/internal/external/tokenset"
 	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/network/egress"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // Entries returns all managed kinds, by name.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 // Shared holds what the clients on one connection to NATS share: clients that

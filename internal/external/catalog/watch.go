@@ -7,9 +7,9 @@ import (
 	"github.com/gorizond/koldun/internal/external/bucket"
 	"github.com/gorizond/koldun/internal/external/feed"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
+	"github.com/gorizond/koldun/internal/model/progress"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/progress"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // A server publishes advisories of streams and consumers that are created,

@@ -4,13 +4,13 @@ import (
 	"context"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/progress"
-	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/model/progress"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/registry"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // sharedOnly are the Connections of a reconcile that has ended.

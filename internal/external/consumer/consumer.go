@@ -9,9 +9,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 // A Spec describes a consumer. Stream, Name, the policies and where it starts

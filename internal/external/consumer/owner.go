@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 // may returns nil if consumers of the stream may be made and deleted, else an error with

@@ -7,12 +7,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/feed"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // A Spec selects the demand of one namespace.

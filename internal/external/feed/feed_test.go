@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/external/feed"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 func TestOneSourceRunsWhileSomebodyFollows(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/gorizond/koldun/internal/egress"
+	"github.com/gorizond/koldun/internal/artifact/hub"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/hub"
-	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/model/modelref"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/network/egress"
 )
 
 // maxConfig is the maximum size of config.json in the status, in bytes; usual ones

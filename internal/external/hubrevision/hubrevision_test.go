@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/egress"
+	"github.com/gorizond/koldun/internal/artifact/hub"
+	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
 	"github.com/gorizond/koldun/internal/external/hubrevision"
-	"github.com/gorizond/koldun/internal/hub"
-	"github.com/gorizond/koldun/internal/hub/hubtest"
-	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/model/modelref"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/network/egress"
 )
 
 var files = map[string][]byte{"config.json": []byte(`{"model_type":"llama"}`), "model.safetensors": make([]byte, 1000)}

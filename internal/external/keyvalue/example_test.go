@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/external/keyvalue"
+	"github.com/gorizond/koldun/internal/local/embedded/nats"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 // Manage a key-value bucket as the providers do: observe, create, observe.

@@ -11,14 +11,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gorizond/koldun/internal/artifact/manifest"
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
+	"github.com/gorizond/koldun/internal/artifact/verify"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/model/progress"
+	"github.com/gorizond/koldun/internal/model/topology"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
-	"github.com/gorizond/koldun/internal/progress"
-	"github.com/gorizond/koldun/internal/topology"
-	"github.com/gorizond/koldun/internal/verify"
 )
 
 // A Spec names the files.

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorizond/koldun/internal/artifact/manifest"
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
+	"github.com/gorizond/koldun/internal/artifact/objectstore/dir"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/manifest"
-	"github.com/gorizond/koldun/internal/objectstore"
-	"github.com/gorizond/koldun/internal/objectstore/dir"
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 const (

@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync"
 
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
+	"github.com/gorizond/koldun/internal/artifact/verify"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/objectstore"
-	"github.com/gorizond/koldun/internal/verify"
 )
 
 // verifyWorkers is the number of files of one artifact that are read concurrently.

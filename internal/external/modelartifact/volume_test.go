@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/objectstore"
-	"github.com/gorizond/koldun/internal/progress"
-	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/model/progress"
+	"github.com/gorizond/koldun/internal/model/topology"
 )
 
 // TestVolume observes files that only a Job can read, by its report.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 // quiet is how long numbers may lag behind while a Job runs: every change of the

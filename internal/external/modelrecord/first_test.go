@@ -7,16 +7,16 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/artifact/manifest"
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
+	"github.com/gorizond/koldun/internal/artifact/objectstore/dir"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
 	"github.com/gorizond/koldun/internal/external/token"
-	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
-	"github.com/gorizond/koldun/internal/objectstore/dir"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // TestBucketsOfTheFirstKoldun takes over the stream and the buckets of the first

@@ -8,8 +8,8 @@ import (
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/queue"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/queue"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // maxAttempts limits the attempts to change an entry that others change too.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/queue"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/queue"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 const tinyKey = "model/ns/tiny"

@@ -15,12 +15,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gorizond/koldun/internal/artifact/manifest"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // A Spec describes the entry.

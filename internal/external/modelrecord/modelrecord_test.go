@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/artifact/manifest"
+	"github.com/gorizond/koldun/internal/artifact/objectstore"
+	"github.com/gorizond/koldun/internal/artifact/objectstore/dir"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
-	"github.com/gorizond/koldun/internal/objectstore/dir"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 func TestLifeOfARecord(t *testing.T) {

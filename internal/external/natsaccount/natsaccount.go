@@ -9,7 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 )
 
 // A Spec describes the account of a namespace. Zero numbers mean no limit.

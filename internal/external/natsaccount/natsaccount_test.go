@@ -3,10 +3,10 @@ package natsaccount_test
 import (
 	"testing"
 
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/natsaccount"
-	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 )
 
 func TestLifeOfAnAccount(t *testing.T) {

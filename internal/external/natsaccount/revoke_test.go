@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/natsaccount"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // TestRevokeBefore asks for all credentials of an account to be made anew, and refuses the

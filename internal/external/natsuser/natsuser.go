@@ -10,7 +10,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 )
 
 // defaultLifetime of credentials.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/external"
-	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 )
 
 // renewed returns the time up to which credentials are made anew.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 )
 
 const (

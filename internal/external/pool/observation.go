@@ -6,7 +6,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 // observe reads the queue and the runners. The answers of runners to drain orders

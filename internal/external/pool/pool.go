@@ -13,11 +13,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/feed"
 	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 // A Spec describes a pool and its limits.

@@ -12,7 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/pace"
 	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 var start = time.Unix(1_000_000, 0)

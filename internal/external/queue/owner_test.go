@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/keyvalue"
 	"github.com/gorizond/koldun/internal/external/queue"
 	"github.com/gorizond/koldun/internal/external/stream"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 // an is the owner of a namespace that has its login in common with others.

@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/keyvalue"
 	"github.com/gorizond/koldun/internal/external/queue"
 	"github.com/gorizond/koldun/internal/external/stream"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 func client(t *testing.T) (*bus.Bus, *queue.Client) {

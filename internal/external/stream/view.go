@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 var _ external.Viewer[Spec] = (*Client)(nil)

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // ConnectionKey is the key of a generated token in a connection.

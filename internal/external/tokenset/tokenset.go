@@ -10,11 +10,11 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // maxRejected limits the reported Secrets without a usable token.

@@ -14,7 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/gorizond/koldun/internal/external/workloadstatus/diagnose"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 func memory(text string) corev1.ResourceList {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 func at(pod, stage string, percent int) PodProgress {

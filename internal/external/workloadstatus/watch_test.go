@@ -11,7 +11,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external/feed"
 	"github.com/gorizond/koldun/internal/external/workloadstatus/diagnose"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // While the pods cannot be listed, each other cause is told: the right may be granted

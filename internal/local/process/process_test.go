@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 func TestMain(m *testing.M) {

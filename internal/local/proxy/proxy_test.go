@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 func listen(t *testing.T) (*Proxy, context.CancelFunc, chan struct{}) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/local"
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 // soon is the longest time between an event and another that it causes.

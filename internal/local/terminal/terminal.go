@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gorizond/koldun/internal/local"
-	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 // maxHeld limits the lines that are kept while the terminal is held.

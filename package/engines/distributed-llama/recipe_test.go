@@ -25,8 +25,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/internal/engine/distributedllama"
-	"github.com/gorizond/koldun/internal/sourcetest"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/sourcetest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 const (

@@ -18,10 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/crds"
-	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 var shared = cluster.Shared{Options: cluster.Options{ControlPlaneOnly: true, Manifests: cluster.Definitions(cluster.ClaimGroup)}} //nolint:gochecknoglobals // one cluster for all tests

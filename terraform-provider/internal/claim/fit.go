@@ -13,7 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/model/topology"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/gorizond/koldun/internal/external/token"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // Resources returns the constructors of all ephemeral resources.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gorizond/koldun/internal/model/topology"
 	"github.com/gorizond/koldun/internal/openai"
-	"github.com/gorizond/koldun/internal/topology"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )

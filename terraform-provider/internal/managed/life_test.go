@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/terraform-provider/internal/managed"
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/serving/registry"
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 

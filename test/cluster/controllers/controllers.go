@@ -14,9 +14,9 @@ import (
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/provider/manager"
 	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 // Shared is a control plane without Crossplane, and the provider's controllers.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/gorizond/koldun/internal/sourcetest"
+	"github.com/gorizond/koldun/test/sourcetest"
 )
 
 // host is the registry in the names of Koldun's packages.

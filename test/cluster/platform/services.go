@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
 // Services holds the addresses and credentials of the servers that a platform team

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 

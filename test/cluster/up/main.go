@@ -15,7 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/gorizond/koldun/internal/embedded/s3"
+	"github.com/gorizond/koldun/internal/local/embedded/s3"
 	"github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/platform"

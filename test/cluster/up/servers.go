@@ -8,13 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats"
-	"github.com/gorizond/koldun/internal/embedded/s3"
-	"github.com/gorizond/koldun/internal/httpserver"
-	"github.com/gorizond/koldun/internal/hub/hubserver"
-	"github.com/gorizond/koldun/internal/natsauth"
-	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/artifact/hub/hubserver"
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
+	"github.com/gorizond/koldun/internal/local/embedded/nats"
+	"github.com/gorizond/koldun/internal/local/embedded/s3"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/nats/natsauth"
+	"github.com/gorizond/koldun/internal/network/httpserver"
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 

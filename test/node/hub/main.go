@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gorizond/koldun/internal/httpserver"
-	"github.com/gorizond/koldun/internal/hub/hubserver"
+	"github.com/gorizond/koldun/internal/artifact/hub/hubserver"
+	"github.com/gorizond/koldun/internal/network/httpserver"
 )
 
 func main() {

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/waittest"
 )
 
 const (

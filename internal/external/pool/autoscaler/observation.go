@@ -1,6 +1,6 @@
 package autoscaler
 
-import "github.com/gorizond/koldun/internal/queue"
+import "github.com/gorizond/koldun/internal/serving/queue"
 
 // An Observation is the state of a pool at one time, with the numbers of its status.
 type Observation struct {

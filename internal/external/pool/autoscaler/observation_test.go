@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 func TestNewObservation(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/engine/openai/profile/ollama"
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
 )
 
 func TestStart(t *testing.T) {

@@ -1,0 +1,177 @@
+package s3
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/network/linklocal"
+)
+
+// codeKinds are the S3 error codes whose HTTP status alone would mislead
+// (Amazon S3 API Reference, "Error responses"; the Minio ones are MinIO's).
+var codeKinds = map[string]fault.Kind{
+	"NoSuchKey":                      fault.NotFound,
+	"NoSuchBucket":                   fault.NotFound,
+	"NotFound":                       fault.NotFound,
+	"NoSuchUpload":                   fault.Conflict,
+	"OperationAborted":               fault.Conflict,
+	"ConditionalRequestConflict":     fault.Conflict,
+	"QuotaExceeded":                  fault.Quota,
+	"InsufficientStorage":            fault.Quota,
+	"NoSpaceLeftOnDevice":            fault.Quota,
+	"XMinioStorageFull":              fault.Quota,
+	"XMinioAdminBucketQuotaExceeded": fault.Quota,
+	"EntityTooLarge":                 fault.Invalid,
+	"BadDigest":                      fault.Transient,
+	"IncompleteBody":                 fault.Transient,
+	"XAmzContentSHA256Mismatch":      fault.Transient,
+	"XAmzContentChecksumMismatch":    fault.Transient,
+	"RequestTimeout":                 fault.Transient,
+	"SlowDown":                       fault.Transient,
+	"ThrottlingException":            fault.Transient,
+	"RequestLimitExceeded":           fault.Transient,
+	"InternalError":                  fault.Transient,
+	"PermanentRedirect":              fault.Invalid,
+	"AuthorizationHeaderMalformed":   fault.Invalid, // wrong region
+	"ExpiredToken":                   fault.Denied,
+	"InvalidToken":                   fault.Denied,
+	"TokenRefreshRequired":           fault.Denied,
+	"XAdminUserNotFound":             fault.Denied,   // versitygw, for an unknown access key
+	"InvalidPart":                    fault.Conflict, // another writer replaced or dropped it
+	"InvalidPartOrder":               fault.Conflict,
+	"MethodNotAllowed":               fault.Denied, // the answer of read-only gateways
+}
+
+// Fault gives an error of the AWS SDK its fault kind and a short text. It
+// returns nil and errors that have a kind unchanged.
+func Fault(err error) error {
+	if err == nil || fault.KindOf(err) != fault.Internal {
+		return err
+	}
+	status := 0
+	var resp *awshttp.ResponseError
+	if errors.As(err, &resp) {
+		status = resp.HTTPStatusCode()
+	}
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		kind, known := codeKinds[api.ErrorCode()]
+		if !known {
+			kind = statusKind(status)
+		}
+		return fault.Errorf(kind, "%w", &apiError{code: api.ErrorCode(), message: api.ErrorMessage(), status: status, err: err})
+	}
+	if status != 0 {
+		return fault.As(statusKind(status), err)
+	}
+	var cert *tls.CertificateVerificationError
+	if errors.As(err, &cert) {
+		return fault.Errorf(fault.Denied, "the S3 service is not trusted: %w", cert)
+	}
+	var request *url.Error
+	if errors.As(err, &request) { // the SDK's text around it counts attempts
+		if u, parseErr := url.Parse(request.URL); parseErr == nil {
+			var local linklocal.Error
+			if errors.As(err, &local) {
+				return fault.Errorf(fault.Invalid, "cannot use the S3 service at %s: %w", u.Host, local)
+			}
+			return fault.Errorf(fault.Transient, "cannot reach the S3 service at %s: %w", u.Host, request.Err)
+		}
+	}
+	var netErr net.Error
+	switch {
+	case errors.As(err, &netErr), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, context.DeadlineExceeded):
+		return fault.As(fault.Transient, err)
+	}
+	var signing interface{ ProviderName() string }
+	if errors.As(err, &signing) {
+		return fault.As(fault.Denied, err)
+	}
+	return err
+}
+
+func statusKind(status int) fault.Kind {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusMethodNotAllowed:
+		return fault.Denied
+	case status == http.StatusNotFound:
+		return fault.NotFound
+	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
+		return fault.Conflict
+	case status == http.StatusInsufficientStorage:
+		return fault.Quota
+	case status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
+		return fault.Transient
+	case status >= 500:
+		return fault.Transient
+	case status >= 300:
+		return fault.Invalid
+	}
+	return fault.Internal
+}
+
+// An apiError shortens the SDK's text, which repeats operation and request ids.
+type apiError struct {
+	code, message string
+	status        int
+	err           error
+}
+
+func (e *apiError) Error() string {
+	switch e.message {
+	case "", e.code:
+		return fmt.Sprintf("the S3 service answers %s (HTTP %d)", e.code, e.status)
+	default:
+		return fmt.Sprintf("the S3 service answers %s (HTTP %d): %s", e.code, e.status, e.message)
+	}
+}
+
+func (e *apiError) Unwrap() error { return e.err }
+
+func (s *store) errorf(ctx context.Context, verb, name string, err error) error {
+	if ctx.Err() != nil { // the SDK does not wrap the cause
+		return fmt.Errorf("cannot %s object %q: %w", verb, s.URL()+"/"+name, context.Cause(ctx))
+	}
+	if hasCode(err, "NoSuchBucket") { // the bucket is missing, not the object
+		return fault.Errorf(fault.NotFound, "cannot use bucket %q: it does not exist (NoSuchBucket): create it, or correct the bucket's name or the endpoint", s.bucket)
+	}
+	return fmt.Errorf("cannot %s object %q%s: %w", verb, s.URL()+"/"+name, s.at(err), Fault(err))
+}
+
+// at names the service that answered with an error. Other errors name it in their
+// own text.
+func (s *store) at(err error) string {
+	var api smithy.APIError
+	if e := aws.ToString(s.client.Options().BaseEndpoint); e != "" && errors.As(err, &api) {
+		return " at " + e
+	}
+	return ""
+}
+
+// absent reports whether an object does not exist for which a request was refused. A
+// service that may not tell so, because the credentials cannot list all objects of the
+// bucket, refuses requests for absent objects.
+func (s *store) absent(ctx context.Context, name string, err error) bool {
+	if !fault.Is(Fault(err), fault.Denied) {
+		return false
+	}
+	out, err := s.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: s.key(name), MaxKeys: aws.Int32(1)})
+	return err == nil && (len(out.Contents) == 0 || aws.ToString(out.Contents[0].Key) != *s.key(name))
+}
+
+func hasCode(err error, code string) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && api.ErrorCode() == code
+}

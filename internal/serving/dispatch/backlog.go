@@ -1,0 +1,151 @@
+package dispatch
+
+import (
+	"time"
+
+	"github.com/gorizond/koldun/internal/serving/queue"
+)
+
+// freshFor is the age up to which a newly stored request cannot have ended
+// before. It is well within the stream's window of deduplication.
+const freshFor = time.Minute
+
+// onEntry handles a message of the request stream.
+func (l *leader) onEntry(e queue.Entry) {
+	r := e.Request
+	known := l.jobs[r.ID]
+	if known != nil && known.stored && known.seq == e.Seq {
+		return // the same message, read twice
+	}
+	l.purger.add(e.Seq, e.Lasting)
+	if known != nil && !known.stored {
+		known.seq, known.stored = e.Seq, true
+		if known.lost { // it only seemed to be: what ends it has not happened yet
+			known.lost = false
+			l.fill(known, e)
+		}
+		return
+	}
+	// The record of a request that has ended may be lost as well: takeOver looks.
+	ended := l.ended.has(r.ID)
+	if r.ID == "" || known != nil || ended && !l.rereads {
+		l.purger.end(e.Seq, time.Now()) // not a request, or stored twice
+		return
+	}
+	now := time.Now()
+	j := &job{seq: e.Seq, stored: true}
+	l.fill(j, e)
+	l.jobs[r.ID] = j
+	if l.replayed && !ended && now.Sub(r.Created).Abs() < freshFor {
+		l.admit(j)
+		return
+	}
+	l.takeOver(j)
+}
+
+// fill sets what a job has from its message.
+func (l *leader) fill(j *job, e queue.Entry) {
+	r := e.Request
+	j.req, j.raw, j.cost, j.deadline = r, e.Raw, estimate(r), r.Created.Add(l.cfg.MaxWait)
+	j.req.Body = nil // raw contains it
+	for _, limit := range []time.Time{r.Deadline, r.EndBy} {
+		if !limit.IsZero() && limit.Before(j.deadline) {
+			j.deadline = limit
+		}
+	}
+}
+
+// admit makes a request wait for a runner.
+func (l *leader) admit(j *job) {
+	if l.earlyCancels.has(j.req.ID) {
+		j.cancelled = true
+	}
+	l.enqueue(j)
+}
+
+// onReadAgain is called before the stream is read once more, after a reconnect. The
+// stream may have lost requests that this leader knows, and have others at their
+// sequences, so what is known of sequences counts no more. It may also have requests that
+// ended under an earlier leader, so this one reads them as it read those of its beginning.
+func (l *leader) onReadAgain() {
+	l.rereads, l.replayed = true, false
+	l.purger = purger{}
+	for _, j := range l.jobs {
+		j.stored = false
+	}
+}
+
+// onReplayed is called when all existing requests of the stream have been read.
+func (l *leader) onReplayed(connection uint64) {
+	l.replayed, l.readOn = true, connection
+	for id, o := range l.orphans {
+		l.log.Info("stopping an attempt of a request that has ended", "request", id, "runner", o.runner)
+		l.sendCancel(id, o.held.Request.Tenant, "ended")
+	}
+	clear(l.orphans)
+	clear(l.unread)
+	l.log.Debug("backlog replayed", "requests", len(l.jobs), "ms", time.Since(l.began).Milliseconds())
+}
+
+// enqueue puts a job into the queue, or ends it if it is cancelled or expired.
+func (l *leader) enqueue(j *job) {
+	now := time.Now()
+	switch {
+	case j.lost:
+		l.finish(j, queue.Failed, lostFailure(), nil)
+	case j.cancelled:
+		l.finish(j, queue.Cancelled, cancelledFailure(), nil)
+	case !now.Before(j.deadline):
+		l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
+	default:
+		j.phase, j.queued, j.notified = queued, now, time.Time{}
+		l.unnotified = true
+		l.queue.Add(j.waiting(now))
+	}
+}
+
+// requeue puts back a job that a runner did not accept.
+func (l *leader) requeue(j *job) {
+	l.chargeActual(j, 0)
+	l.enqueue(j)
+}
+
+// chargeActual replaces the tenant's expected cost of an attempt by the actual one.
+func (l *leader) chargeActual(j *job, tokens int) {
+	expected := 0
+	if j.charged {
+		expected = j.cost
+	}
+	j.charged = false
+	if tokens != expected {
+		l.queue.Charge(class(j.req.Priority), j.req.Tenant, tokens-expected)
+	}
+}
+
+// expire ends the jobs whose deadline has passed in the queue.
+func (l *leader) expire(now time.Time) {
+	for _, w := range l.queue.Expired(now) {
+		j := l.jobs[w.ID]
+		l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
+	}
+}
+
+func cancelledFailure() *queue.Failure {
+	return &queue.Failure{Code: queue.CodeCancelled, Message: "the request was cancelled"}
+}
+
+// expiredFailure returns why a request ends in the queue.
+func expiredFailure(r queue.Request, now time.Time) *queue.Failure {
+	if !r.EndBy.IsZero() && !now.Before(r.EndBy) {
+		return r.PastEnd()
+	}
+	return &queue.Failure{Code: queue.CodeExpired, Message: "no runner was free before the deadline"}
+}
+
+// onDepthQuery answers once all requests have been read. Until then the stream knows
+// better.
+func (l *leader) onDepthQuery(reply func(queue.Depth)) {
+	if l.replayed && l.leads() {
+		reply(queue.Depth{Requests: len(l.jobs)})
+	}
+}

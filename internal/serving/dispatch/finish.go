@@ -1,0 +1,230 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/serving/queue"
+)
+
+// offerTry limits the first attempt to store an outcome.
+const offerTry = 2 * time.Second
+
+// finish ends a job: it stores the outcome, sends the final frame if the runner
+// has not, and deletes the message. If this process ends in between, the next
+// leader continues.
+func (l *leader) finish(j *job, state queue.State, failure *queue.Failure, e *queue.AttemptEnd) {
+	if j.phase == ending {
+		return
+	}
+	l.queue.Remove(j.req.ID)
+	j.phase = ending
+	tokens := 0
+	if e != nil {
+		tokens = e.Usage.PromptTokens + e.Usage.CompletionTokens
+	}
+	l.chargeActual(j, tokens)
+	j.whenFenced(func() {
+		o := l.outcome(j, state, failure, e)
+		if j.poison || l.offered >= maxParallel || !l.offerOutcome(j, o) {
+			l.storeOutcome(j, o)
+		}
+	})
+}
+
+// offerOutcome makes one asynchronous attempt to store an outcome, which nearly
+// always succeeds, and reports whether it was made. If the attempt fails,
+// storeOutcome follows.
+func (l *leader) offerOutcome(j *job, o queue.Outcome) bool {
+	left := time.Until(*l.until.Load())
+	if !l.leads() || !l.cfg.Bus.Connected() {
+		return false
+	}
+	err := l.m.requests.OfferOutcome(o, j.known.Sequence, min(left, offerTry), func(err error) {
+		l.post(func() {
+			l.offered--
+			if err != nil {
+				l.storeOutcome(j, o)
+				return
+			}
+			l.recorded(j, o, nil)
+		})
+	})
+	if err != nil {
+		return false
+	}
+	l.offered++
+	return true
+}
+
+// storeOutcome stores an outcome, retrying until the leadership ends. Before that it
+// stores a dead letter if too many runners have failed the request.
+func (l *leader) storeOutcome(j *job, o queue.Outcome) {
+	poison, raw, after, epoch := j.poison, j.raw, j.known.Sequence, l.epoch
+	l.do(func(ctx context.Context) error {
+		if poison {
+			// First, because a leader that ends in between would leave none.
+			o.Dead = l.storeDeadLetter(ctx, raw, o)
+		}
+		err := l.record(ctx, o, after, epoch)
+		if o.Dead && fault.Is(err, fault.Conflict) {
+			l.deleteDeadLetter(ctx, j.req.Ref())
+		}
+		return err
+	}, func(err error) { l.recorded(j, o, err) })
+}
+
+// outcome returns the terminal record of a job. e is nil if no runner has reported
+// the end of an attempt.
+func (l *leader) outcome(j *job, state queue.State, failure *queue.Failure, e *queue.AttemptEnd) queue.Outcome {
+	o := queue.Outcome{
+		Request:  j.req.ID,
+		Session:  l.name,
+		Tenant:   j.req.Tenant,
+		Model:    j.req.Model,
+		State:    state,
+		Priority: j.req.Priority,
+		Attempts: j.tries,
+		Runner:   j.runner,
+		Group:    j.group,
+		Created:  j.req.Created,
+		Started:  j.started,
+		Ended:    time.Now().UTC(),
+		Error:    failure,
+		Reasons:  j.known.Reasons,
+		ReplayOf: j.req.ReplayOf,
+	}
+	if e != nil {
+		o.First, o.Ended, o.Usage = e.FirstToken, e.Ended.UTC(), e.Usage
+	}
+	return o
+}
+
+// errNotLeading aborts the operations of a leader whose leadership has ended. The next leader
+// decides.
+var errNotLeading = fault.Errorf(fault.Interrupted, "this dispatcher no longer leads the session")
+
+// record stores an outcome after the attempts that this leader has stored. It
+// retries until the leadership ends, because a request without an outcome has not ended.
+// A leader whose leadership has ended stores nothing, even if its process was suspended,
+// because the next leader has fenced the request. Errors: Conflict if the request
+// has another outcome.
+func (l *leader) record(ctx context.Context, o queue.Outcome, after, epoch uint64) error {
+	ref := queue.Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}
+	for {
+		until := *l.until.Load()
+		if !lasts(until, time.Now()) {
+			return errNotLeading
+		}
+		try, cancel := context.WithDeadline(ctx, until)
+		err := l.m.requests.PublishOutcome(try, o, after)
+		if fault.Is(err, fault.Conflict) {
+			var t queue.Attempts
+			t, err = l.m.requests.LastAttempts(try, ref)
+			switch {
+			case err == nil && t.Epoch > epoch:
+				err = errNotLeading
+			case err == nil: // of an earlier leader, or from a lagging replica
+				after = t.Sequence
+				err = fault.Errorf(fault.Transient, "an earlier leader has recorded something meanwhile")
+			}
+		}
+		cancel()
+		if !fault.Is(err, fault.Transient) && !fault.Is(err, fault.Quota) || ctx.Err() != nil {
+			return err
+		}
+		l.log.Warn("cannot record an outcome yet", "request", o.Request, "error", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(tickEvery):
+		}
+	}
+}
+
+// storeDeadLetter stores the dead letter of a request, and reports whether it is
+// stored. The request ends in either case.
+func (l *leader) storeDeadLetter(ctx context.Context, raw []byte, o queue.Outcome) bool {
+	if !l.leads() {
+		return false
+	}
+	var r queue.Request
+	if err := json.Unmarshal(raw, &r); err != nil { // decoded before, so it cannot fail
+		l.log.Error("cannot store a dead letter", "request", o.Request, "error", err)
+		return false
+	}
+	d := queue.DeadLetter{Request: r, Reasons: o.Reasons, Attempts: o.Attempts, Failed: o.Ended}
+	if err := l.m.requests.PublishDeadLetter(ctx, d); err != nil {
+		l.log.Error("cannot store a dead letter", "request", r.ID, "error", err)
+		return false
+	}
+	l.m.metrics.dead.Inc()
+	return true
+}
+
+// deleteDeadLetter deletes a dead letter whose request has another outcome.
+func (l *leader) deleteDeadLetter(ctx context.Context, ref queue.Ref) {
+	if other, err := l.m.requests.Outcome(ctx, ref); err != nil || other.Dead {
+		return
+	}
+	_, seq, err := l.m.requests.DeadLetter(ctx, ref.ID)
+	if err == nil {
+		err = l.m.requests.DeleteDeadLetter(ctx, seq)
+	}
+	if err != nil {
+		l.log.Warn("cannot delete a dead letter", "request", ref.ID, "error", err)
+	}
+}
+
+// recorded continues when the outcome is stored, by this leader or another.
+func (l *leader) recorded(j *job, o queue.Outcome, err error) {
+	switch {
+	case fault.Is(err, fault.Conflict):
+		// The other outcome counts. Followers of the request find it.
+		l.log.Warn("the request had ended already", "request", o.Request)
+	case err != nil:
+		// The message stays, so that the next leader retries.
+		l.log.Error("cannot record an outcome", "request", o.Request, "error", err)
+		return
+	default:
+		l.m.metrics.ended(o)
+		l.log.LogAttrs(context.Background(), slog.LevelInfo, "request ended",
+			slog.String("request", o.Request), slog.String("state", string(o.State)), slog.Int("attempts", o.Attempts),
+			slog.Int64("queueMs", msBetween(o.Created, o.Started)), slog.Int64("ms", msBetween(o.Created, o.Ended)),
+			slog.Int("tokens", o.Usage.CompletionTokens))
+		l.sendEnd(j, o)
+	}
+	j.acknowledge()
+	l.forget(j)
+}
+
+// sendEnd sends the final frame of a request if no runner has sent it.
+func (l *leader) sendEnd(j *job, o queue.Outcome) {
+	if o.State == queue.Completed {
+		return
+	}
+	f := queue.Frame{Request: o.Request, Epoch: l.epoch, Attempt: j.attempt, Seq: -1, Kind: queue.FrameError, Error: o.Error}
+	if err := l.m.requests.PublishFrame(l.name, f); err != nil {
+		l.log.Warn("cannot publish the end of a request", "request", o.Request, "error", err)
+	}
+}
+
+// forget schedules the deletion of the message of an ended request.
+func (l *leader) forget(j *job) {
+	delete(l.jobs, j.req.ID)
+	now := time.Now()
+	l.ended.add(j.req.ID, now)
+	if j.stored {
+		l.purger.end(j.seq, now)
+	}
+}
+
+func msBetween(from, to time.Time) int64 {
+	if from.IsZero() || to.IsZero() {
+		return 0
+	}
+	return to.Sub(from).Milliseconds()
+}

@@ -1,0 +1,65 @@
+package dispatch
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/serving/queue"
+)
+
+// TestWhatCountsAsLost: a leader that has read all requests takes one for lost if its client
+// still waits after a while. That one is lost in a running system is in test/serving.
+func TestWhatCountsAsLost(t *testing.T) {
+	t.Parallel()
+	b := natstest.Start(t).Connect(t)
+	first := time.Now()
+	asks := queue.Resume{Tenant: "t"}
+	for name, c := range map[string]struct {
+		asks  queue.Resume
+		again time.Duration // after the first time
+		is    func(*leader)
+		lost  bool
+	}{
+		"unknown":                         {asks, missingAfter, func(*leader) {}, true},
+		"asked for a moment ago":          {asks, missingAfter - 1, func(*leader) {}, false},
+		"of an older gateway":             {queue.Resume{}, missingAfter, func(*leader) {}, false},
+		"known":                           {asks, missingAfter, func(l *leader) { l.jobs["r"] = &job{} }, false},
+		"ended":                           {asks, missingAfter, func(l *leader) { l.ended.add("r", first) }, false},
+		"ended in a store that was older": {asks, missingAfter, func(l *leader) { l.ended.add("r", first); l.rereads = true }, true},
+		"perhaps not read yet":            {asks, missingAfter, func(l *leader) { l.replayed = false }, false},
+		"perhaps lost with a connection":  {asks, missingAfter, func(l *leader) { l.readOn-- }, false},
+		"one of too many": {asks, missingAfter, func(l *leader) {
+			for i := range maxMissing {
+				l.missing[strconv.Itoa(i)] = missing{since: first}
+			}
+		}, false},
+	} {
+		l := &leader{
+			session: &session{name: "s"}, cfg: Config{Bus: b}, replayed: true, readOn: b.Connection(),
+			jobs: map[string]*job{}, ended: newRecentIDs(1), missing: map[string]missing{}, lost: map[string]queue.Ref{},
+		}
+		c.is(l)
+		l.onResume("r", c.asks, first)
+		l.onResume("r", c.asks, first.Add(c.again))
+		if ref, lost := l.lost["r"]; lost != c.lost || lost && ref != (queue.Ref{ID: "r", Session: "s", Tenant: "t"}) {
+			t.Errorf("a request that is %s is lost: %t, %+v", name, lost, ref)
+		}
+	}
+}
+
+// TestLostRequestIsReadLate has the stream show a request after all that was taken for lost:
+// it is served.
+func TestLostRequestIsReadLate(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	l := &leader{
+		session: &session{name: "s"}, cfg: Config{MaxWait: time.Hour}, replayed: true, ended: newRecentIDs(1),
+		jobs: map[string]*job{"r": {phase: fencing, lost: true, req: queue.Request{ID: "r", Session: "s", Tenant: "t", Created: now}}},
+	}
+	l.onEntry(queue.Entry{Seq: 7, Raw: []byte("raw"), Request: queue.Request{ID: "r", Session: "s", Tenant: "t", Model: "m", Created: now, EndBy: now.Add(time.Minute)}})
+	if j := l.jobs["r"]; j.lost || !j.stored || j.seq != 7 || j.req.Model != "m" || string(j.raw) != "raw" || !j.deadline.Equal(now.Add(time.Minute)) || len(l.jobs) != 1 {
+		t.Errorf("the request is %+v", j)
+	}
+}

@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/serving/queue"
+)
+
+// A call is one HTTP request with what is counted, logged and traced of it.
+// Only the methods of handler change it.
+type call struct {
+	incoming
+	method     string
+	endpoint   string // label of the endpoint
+	generation *generation
+	span       trace.Span
+}
+
+// A summary is what is logged and traced of a request for a generation. The
+// zero value is that of any other request.
+type summary struct {
+	operation string // as OpenTelemetry names it
+	model     string // resolved, or ""
+	outcome   string // how it ended, or ""
+	usage     *queue.Usage
+}
+
+// summary returns what is known of the generation, if any.
+func (c *call) summary() summary {
+	if c.generation == nil {
+		return summary{}
+	}
+	return c.generation.summary()
+}
+
+// begin gives a request its id and its trace, and bounds the time for its body.
+// The context carries the span.
+func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (*call, context.Context) {
+	now := time.Now()
+	c := &call{incoming: incoming{id: newID(now), begun: now}, endpoint: labelOther, method: r.Method}
+	w.Header().Set(headerRequestID, requestID(c.id))
+	// The deadline is for the whole body, also for one that no handler reads.
+	// Each write sets a deadline of its own: the last one of the request before
+	// on this connection must not remain.
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(now.Add(g.timing.body))
+	_ = rc.SetWriteDeadline(time.Time{})
+	g.metrics.inFlight.Inc()
+	return c, g.trace(r, c)
+}
+
+// end counts, logs and traces a request that has ended. ServeHTTP defers it.
+// It answers a panic with 500, or cuts the connection if the answer has begun,
+// so that no client takes a broken answer for a whole one.
+func (g *Gateway) end(c *call, w *statusWriter) {
+	cause := recover()
+	cut := cause != nil && w.status != 0
+	if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // compared as net/http does
+		g.log.Error("a handler panicked", "request", requestID(c.id), "panic", cause, "stack", string(debug.Stack()))
+		if !cut {
+			refuse(w, errInternal())
+		}
+	}
+	g.metrics.inFlight.Dec()
+	took := time.Since(c.begun)
+	s, status := c.summary(), w.code()
+	g.metrics.request(c.endpoint, status, took)
+	g.log.Info("request", "request", requestID(c.id), "method", c.method, "endpoint", c.endpoint, "status", status,
+		"outcome", s.outcome, "tenant", c.caller.tenant, "model", s.model, "ms", took.Milliseconds(), "trace", traceID(c.traceparent))
+	describe(c, s, status)
+	if cut || cause == http.ErrAbortHandler { //nolint:errorlint // as above
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// requestID returns the id of a request in the queue and in the client's
+// headers.
+func requestID(id string) string { return "req_" + id }
+
+// statusWriter remembers the status. http.ResponseController reaches the writer
+// below by Unwrap, to flush and to set deadlines.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+	shape  func(*openai.Error) any // see endpoint
+}
+
+func (s *statusWriter) WriteHeader(status int) {
+	if s.status == 0 {
+		s.status = status
+	}
+	s.ResponseWriter.WriteHeader(status)
+}
+
+func (s *statusWriter) Write(b []byte) (int, error) {
+	if s.status == 0 {
+		s.status = http.StatusOK
+	}
+	return s.ResponseWriter.Write(b)
+}
+
+func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// code returns the status that was sent, or 499 if the client left before.
+func (s *statusWriter) code() int {
+	if s.status == 0 {
+		return statusClientGone
+	}
+	return s.status
+}
+
+// statusClientGone is the status that nginx logs for a client that did not wait.
+const statusClientGone = 499

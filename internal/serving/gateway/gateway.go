@@ -1,0 +1,132 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/network/httpserver"
+	"github.com/gorizond/koldun/internal/serving/queue"
+	"github.com/gorizond/koldun/internal/serving/registry"
+)
+
+// Gateway holds what the handlers share.
+type Gateway struct {
+	cfg        Config
+	timing     timing
+	bus        *bus.Bus
+	queue      requestQueue
+	models     *registry.Cache[registry.Model]
+	tokens     *registry.Cache[registry.Token]
+	taken      *registry.Cache[registry.Slot]
+	slots      *slots
+	runners    *runners
+	demand     *demand
+	usage      *usage
+	bodies     *bodies
+	reports    *usageReports
+	metrics    *metrics
+	background *background
+	answers    answers
+	sockets    *sockets
+	log        *slog.Logger
+}
+
+func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
+	slotTable := registry.Slots(b)
+	slotCache := slotTable.Cache()
+	slots := newSlots(slotTable, slotCache, cfg.MaxSessions, cfg.DemandTTL, cfg.Logger)
+	usage := newUsage(bounds{perSession: cfg.MaxPerSession, perTenant: cfg.MaxPerTenant, bytesPerTenant: cfg.MaxBytesPerTenant})
+	return &Gateway{
+		cfg:        cfg,
+		timing:     t,
+		bus:        b,
+		queue:      natsQueue{queue.New(b)},
+		models:     registry.Models(b).Cache(),
+		tokens:     registry.Tokens(b).Cache(),
+		slots:      slots,
+		taken:      slotCache,
+		runners:    newRunners(b),
+		demand:     newDemand(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
+		usage:      usage,
+		bodies:     newBodies(cfg.MaxBodyMemory),
+		reports:    newUsageReports(b, cfg, usage),
+		metrics:    m,
+		log:        cfg.Logger,
+		background: newBackground(),
+		answers:    answersOf(b, cfg),
+		sockets:    newSockets(),
+	}
+}
+
+// backgroundGrace is how long background functions may run after all requests
+// have ended.
+const backgroundGrace = 2 * time.Second
+
+// start runs what the handlers rely on until ctx ends. It closes the channel
+// once all of that has ended.
+func (g *Gateway) start(ctx context.Context) <-chan struct{} {
+	var running sync.WaitGroup
+	running.Go(func() { g.models.Run(ctx) })
+	running.Go(func() { g.tokens.Run(ctx) })
+	running.Go(func() { g.runners.run(ctx) })
+	running.Go(func() { g.demand.run(ctx) })
+	running.Go(func() { g.reports.run(ctx) })
+	if g.cfg.Isolation != IsolateModel {
+		running.Go(func() { g.taken.Run(ctx) })
+	}
+	done := make(chan struct{})
+	go func() {
+		running.Wait()
+		g.sockets.wait(backgroundGrace)
+		g.background.close(backgroundGrace)
+		close(done)
+	}()
+	return done
+}
+
+// synced blocks until models and tokens are known, or ctx ends.
+func (g *Gateway) synced(ctx context.Context) error {
+	wanted := []<-chan struct{}{g.models.Synced(), g.tokens.Synced()}
+	if g.cfg.Isolation != IsolateModel {
+		wanted = append(wanted, g.taken.Synced())
+	}
+	for _, c := range wanted {
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// checks returns the conditions of readiness on the port of the API, which answers
+// only once the gateway has started.
+func (g *Gateway) checks() []httpserver.Check {
+	return []httpserver.Check{
+		{Name: "nats", Probe: func(context.Context) error { return g.connected() }},
+		{Name: "registry", Probe: func(context.Context) error { return g.complete() }},
+	}
+}
+
+func (g *Gateway) connected() error { return g.bus.Lost() }
+
+func (g *Gateway) complete() error {
+	if err := isClosed(g.models.Synced(), "models"); err != nil {
+		return err
+	}
+	return isClosed(g.tokens.Synced(), "tokens")
+}
+
+func isClosed(c <-chan struct{}, what string) error {
+	select {
+	case <-c:
+		return nil
+	default:
+		return errors.New("the " + what + " are not known yet")
+	}
+}

@@ -1,0 +1,135 @@
+package gateway
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/serving/queue"
+)
+
+// The project's own headers.
+const (
+	headerRequestID    = "X-Request-Id"
+	headerIgnored      = "X-Koldun-Ignored"      // parameters without effect
+	headerQueue        = "X-Koldun-Queue-Ms"     // until the engine started
+	headerMember       = "X-Koldun-Member"       // Dllama or Session that answers
+	headerOverhead     = "X-Koldun-Overhead-Ms"  // until the request was stored
+	headerConversation = "X-Koldun-Conversation" // from the client: turns with the same value belong together
+	headerTimeout      = "X-Koldun-Timeout"      // from the client: how long the request may take
+)
+
+// handleGenerate returns the handler of requests that an engine answers. It
+// decodes and admits the request; running the generation queues it. begin returns the
+// operation of one request.
+func (g *Gateway) handleGenerate(begin func(incoming) operation) handleFunc {
+	return func(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+		op := begin(in)
+		t := &generation{g: g, in: in, operation: op, body: &meteredBody{bodies: g.bodies, tenant: in.caller.tenant}}
+		kept := false // also if decoding panics
+		defer func() {
+			if !kept {
+				t.body.free()
+			}
+		}()
+		req, refused := g.decode(w, r, t.body, op.decode)
+		if refused == nil {
+			refused = t.prepare(w.Header(), r, req)
+		}
+		kept = refused == nil
+		return t, refused
+	}
+}
+
+// prepare makes the envelope in which the request is queued, and gets the
+// permit to queue it. It sets the headers that name ignored parameters and what
+// is left of the limits.
+func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request) *refusal {
+	g, who := t.g, t.in.caller
+	model, refused := g.resolve(who, req.Model)
+	if refused != nil {
+		return refused
+	}
+	t.model, t.alias = model.ID(), model.Alias
+	if !g.runners.serve(t.model, req.Operation) {
+		return errNotServed(shown(req.Model), req.Operation)
+	}
+	if lacking := req.Refusal(g.runners.offered(t.model, req)); lacking != nil {
+		return &refusal{Error: *lacking}
+	}
+	forecast := union(g.runners.unknown(t.model, req), g.runners.ignored(t.model, req))
+	if g.cfg.StrictParameters && len(forecast) > 0 {
+		return errIgnored(forecast)
+	}
+	setIgnored(h, forecast)
+	priority, refused := who.priority(r.Header.Get(queue.HeaderPriority))
+	if refused != nil {
+		return refused
+	}
+	limit, refused := timeLimit(r.Header.Get(headerTimeout), g.cfg.RequestTimeout)
+	if refused != nil {
+		return refused
+	}
+	where := g.place(r.Context(), who, r.Header.Get(headerConversation), model, req.Opening)
+	body, err := req.Body(t.model, 0)
+	if err != nil {
+		g.log.Error("cannot encode a request", "request", requestID(t.in.id), "error", err)
+		return errInternal()
+	}
+	t.request = &queue.Request{
+		ID:          requestID(t.in.id),
+		Session:     where.session,
+		Tenant:      who.tenant,
+		Model:       t.model,
+		Created:     t.in.begun,
+		Deadline:    t.in.begun.Add(g.cfg.QueueTimeout),
+		Timeout:     g.cfg.ResponseTimeout,
+		Affinity:    where.conversation,
+		Priority:    priority,
+		Traceparent: t.in.traceparent,
+		Strict:      g.cfg.StrictParameters,
+		Operation:   req.Operation,
+		Features:    req.Features,
+		Body:        body,
+	}
+	if limit > 0 {
+		t.request.EndBy = t.in.begun.Add(limit)
+	}
+	t.limit, t.ref = limit, t.request.Ref()
+	t.streamed, t.includeUsage, t.base64 = req.Stream, req.IncludeUsage, req.Base64
+	t.filter = newReasoningFilter(t.operation.reasoning, req.Reasoning, g.cfg.Reasoning)
+	t.prompt = int64(req.PromptTokens)
+	if req.Choices > 1 {
+		return t.admitAll(h, req)
+	}
+	return t.admit(h, 1)
+}
+
+// admitAll gets a permit for each of several choices, or for none.
+func (t *generation) admitAll(h http.Header, req openai.Request) *refusal {
+	if refused := t.split(req); refused != nil {
+		return refused
+	}
+	if refused := t.admit(h, req.Choices); refused != nil {
+		return refused
+	}
+	for i, p := range t.permit.split(req.Choices) {
+		t.choices[i].permit = p
+	}
+	return nil
+}
+
+// admit gets a permit for as many requests if the limits allow it, and sets the headers
+// that say what is left of them.
+func (t *generation) admit(h http.Header, count int) *refusal {
+	permit, left, refused := t.g.usage.admit(admission{
+		tenant: t.in.caller.tenant, session: t.request.Session, limits: t.in.caller.limits(&t.g.cfg), prompt: t.prompt, bytes: int64(len(t.request.Body)), count: count,
+	}, time.Now())
+	left.setHeaders(h)
+	if refused != nil {
+		t.g.metrics.refused(refused.limit)
+		t.outcome = refused.Code
+	}
+	t.permit = permit
+	return refused
+}

@@ -1,0 +1,188 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/serving/queue"
+)
+
+// runners knows what the runners of each model announce of their engines. It is
+// a forecast: which engine gets a request is not known before it starts, and
+// then that engine's own answer counts.
+type runners struct {
+	bus *bus.Bus
+
+	mu      sync.Mutex
+	models  map[string]map[string]capabilities // by model and runner's key
+	modelOf map[string]string                  // by runner's key
+}
+
+// capabilities is the part of queue.Runner that says what its engine can do.
+type capabilities struct {
+	Model      string             `json:"model"`
+	Honours    []string           `json:"honours"`    // empty: not known yet
+	Operations []openai.Operation `json:"operations"` // empty: openai.DefaultOperations
+	Features   openai.Features    `json:"features"`
+	State      queue.RunnerState  `json:"state"`
+}
+
+// isNew reports whether the engine has not answered yet, so that nothing is known
+// of it.
+func (c capabilities) isNew() bool {
+	return c.State == queue.RunnerStarting && len(c.Honours) == 0 && len(c.Operations) == 0
+}
+
+func (c capabilities) serves(op openai.Operation) bool {
+	operations := c.Operations
+	if len(operations) == 0 {
+		operations = openai.DefaultOperations()
+	}
+	return slices.Contains(operations, op)
+}
+
+func newRunners(b *bus.Bus) *runners {
+	return &runners{bus: b, models: map[string]map[string]capabilities{}, modelOf: map[string]string{}}
+}
+
+// run watches the records of runners until ctx ends.
+func (r *runners) run(ctx context.Context) {
+	bus.Watch(ctx, r.bus, names.RunnersBucket, ">", r.observe)
+}
+
+func (r *runners) observe(event bus.Event[capabilities]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch event.Kind {
+	case bus.Changed:
+	case bus.Synced:
+		return
+	case bus.Gone:
+		r.forget(event.Key)
+		return
+	}
+	model := event.Value.Model
+	if r.modelOf[event.Key] != model {
+		r.forget(event.Key)
+	}
+	if r.models[model] == nil {
+		r.models[model] = map[string]capabilities{}
+	}
+	r.modelOf[event.Key] = model
+	r.models[model][event.Key] = event.Value
+}
+
+// forget is called with mu held.
+func (r *runners) forget(key string) {
+	model, known := r.modelOf[key]
+	if !known {
+		return
+	}
+	delete(r.modelOf, key)
+	delete(r.models[model], key)
+	if len(r.models[model]) == 0 {
+		delete(r.models, model)
+	}
+}
+
+// serve reports whether a runner of the model serves the operation. Without
+// any known runner it returns true: one may start that does.
+func (r *runners) serve(model string, op openai.Operation) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.models[model]
+	for _, c := range known {
+		if c.isNew() || c.serves(op) {
+			return true
+		}
+	}
+	return len(known) == 0
+}
+
+// offered returns all features that the request needs if a known runner of the model
+// offers them, or if no runner is known, because one that does may start. Otherwise
+// it returns the features of the runner that lacks the fewest.
+func (r *runners) offered(model string, req openai.Request) openai.Features {
+	if req.Features == "" {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.models[model]
+	if len(known) == 0 {
+		return req.Features
+	}
+	best, fewest := openai.Features(""), len(req.Features.Names())+1
+	for _, c := range known {
+		if c.isNew() {
+			return req.Features
+		}
+		if !c.serves(req.Operation) {
+			continue
+		}
+		if n := len(c.Features.Missing(req.Features).Names()); n < fewest || n == fewest && c.Features < best {
+			best, fewest = c.Features, n
+		}
+	}
+	return best
+}
+
+// offers returns what the known runners of a model offer, each of them some of it, in
+// order. Without any known runner it returns nothing.
+func (r *runners) offers(model string) ([]openai.Operation, []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var operations []openai.Operation
+	var features []openai.Features
+	for _, c := range r.models[model] {
+		if c.isNew() {
+			continue
+		}
+		if len(c.Operations) == 0 {
+			c.Operations = openai.DefaultOperations()
+		}
+		operations, features = append(operations, c.Operations...), append(features, c.Features)
+	}
+	slices.Sort(operations)
+	return slices.Compact(operations), openai.NewFeatures(features...).Names()
+}
+
+// unknown returns the unusual parameters of a request that no known engine of its
+// model honours. If no engine is known it returns none: one that starts may honour
+// them, and its answer names those that it ignores.
+func (r *runners) unknown(model string, req openai.Request) []string {
+	if len(req.Ignored) == 0 {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out, known := slices.Clone(req.Ignored), false
+	for _, c := range r.models[model] {
+		known = known || !c.isNew()
+		out = slices.DeleteFunc(out, func(name string) bool { return slices.Contains(c.Honours, name) })
+	}
+	if !known {
+		return nil
+	}
+	return out
+}
+
+// ignored returns the names of the parameters of a request that an engine of
+// its model would ignore, sorted. Engines that have not said what they honour do
+// not count.
+func (r *runners) ignored(model string, req openai.Request) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []string
+	for _, c := range r.models[model] {
+		if len(c.Honours) > 0 {
+			out = append(out, req.Unhonoured(c.Honours)...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

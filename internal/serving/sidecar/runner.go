@@ -1,0 +1,199 @@
+package sidecar
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/serving/queue"
+)
+
+// A runner is the state of a sidecar. mu guards the fields below it, and is never
+// held while blocking.
+type runner struct {
+	cfg      Config
+	instance string
+	// work makes the context of an attempt, which outlives Run's to drain.
+	work         func() (context.Context, context.CancelCauseFunc)
+	metrics      *metrics
+	requests     *queue.Queue
+	announceNow  chan struct{} // cap 1: the record is to be written at once
+	announceSoon chan struct{} // cap 1: the record is to be written soon
+	toReport     chan struct{} // cap 1: there are ends to report
+	suspect      chan struct{} // cap 1: the engine has to prove itself again
+	begun        chan *attempt // cap Slots: the attempts to work on
+	hangs        atomic.Bool   // whether the engine was silent for too long
+	drains       chan struct{} // closed when the drain begins
+	drained      chan struct{} // closed when no attempt uses the engine any more
+
+	mu           sync.Mutex
+	version      uint64
+	ready        bool           // whether the engine has generated a token
+	reason       error          // why it has not; nil: it has, or has not been asked
+	hungAt       time.Time      // when it was last found to hang; zero: it has generated since
+	progress     string         // what the engine does, while it loads; "" if unknown
+	refused      int            // how often in a row it was too busy for requests
+	endings      int            // how often the engine has ended
+	replaced     bool           // whether another process has written the last record under the name
+	draining     bool           // Run's context has ended
+	drainOrdered bool           // whether a drain order is in effect
+	traffic      *queue.Traffic // never changed in place
+	trafficKnown bool           // whether the registry was read, or did not answer in time
+	// trafficListed means that traffic is the registry's. trafficTimer is not nil
+	// while the registry no longer lists it.
+	trafficListed bool
+	trafficTimer  *time.Timer
+	fence         fence
+	running       []*attempt // at most Slots, oldest first
+	begins        int        // how many inputs the server has got from attempts
+	taken         int        // slots that requests from elsewhere take, less than Slots
+	endedLogs     endedLogs  // of ended attempts
+	resumable     resumable  // the logs of running and ended attempts
+	// affinities are the conversations of the latest attempts, "" for none, the
+	// last one first: one for each prompt cache that the engine has used.
+	affinities []string
+	honours    []string            // hints that the engine honours, once ready; never changed in place
+	operations []openai.Operation  // that the engine lists, once ready; never changed in place
+	features   openai.Features     // that the engine offers, once ready
+	ends       []*queue.AttemptEnd // not acknowledged yet, oldest first; never changed
+	idle       chan struct{}       // closed while nothing is running
+	reported   chan struct{}       // closed while ends is empty
+}
+
+func newRunner(cfg Config) *runner {
+	requests := queue.New(cfg.Bus)
+	r := &runner{
+		cfg:          cfg,
+		instance:     rand.Text(),
+		metrics:      newMetrics(),
+		requests:     requests,
+		traffic:      cfg.Traffic,
+		trafficKnown: cfg.Member == "",
+		announceNow:  make(chan struct{}, 1),
+		announceSoon: make(chan struct{}, 1),
+		toReport:     make(chan struct{}, 1),
+		suspect:      make(chan struct{}, 1),
+		drains:       make(chan struct{}),
+		drained:      make(chan struct{}),
+		begun:        make(chan *attempt, cfg.Slots),
+		idle:         make(chan struct{}),
+		reported:     make(chan struct{}),
+	}
+	close(r.idle)
+	close(r.reported)
+	r.metrics.slots.Set(float64(cfg.Slots))
+	r.metrics.registry.MustRegister(cfg.Bus.Metrics()...)
+	return r
+}
+
+// state is called with mu held.
+func (r *runner) state() queue.RunnerState {
+	switch {
+	case r.draining, r.drainOrdered:
+		return queue.RunnerDraining
+	case !r.ready, !r.trafficKnown:
+		return queue.RunnerStarting
+	case len(r.running) > 0:
+		return queue.RunnerBusy
+	}
+	return queue.RunnerIdle
+}
+
+// record is called with mu held.
+func (r *runner) record() queue.Runner {
+	rec := queue.Runner{
+		Name:       r.cfg.Runner,
+		Session:    r.cfg.Session,
+		Model:      r.cfg.Model,
+		State:      r.state(),
+		Progress:   r.progress,
+		Affinity:   r.affinity(),
+		Honours:    r.honours,
+		Operations: r.operations,
+		Features:   r.features,
+		Traffic:    r.traffic,
+		Ends:       r.unreported(),
+		Instance:   r.instance,
+		Version:    r.version,
+	}
+	if r.cfg.Slots > 1 {
+		rec.Slots, rec.Taken, rec.Affinities = r.cfg.Slots, r.taken, r.conversations()
+	}
+	for _, a := range r.running {
+		rec.Requests = append(rec.Requests, a.assignment.Request.ID)
+		rec.Held = append(rec.Held, a.held())
+	}
+	return rec
+}
+
+// affinity is called with mu held.
+func (r *runner) affinity() string {
+	if len(r.affinities) == 0 {
+		return ""
+	}
+	return r.affinities[0]
+}
+
+// conversations returns those in the prompt caches. It is called with mu held.
+func (r *runner) conversations() []string {
+	var out []string
+	for _, a := range r.affinities {
+		if a != "" {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// cached notes that an attempt at a conversation, "" for none, has used one of
+// the prompt caches. It is called with mu held.
+func (r *runner) cached(affinity string) {
+	if r.cfg.Slots == 1 {
+		r.affinities = append(r.affinities[:0], affinity)
+		return
+	}
+	if affinity != "" {
+		r.affinities = slices.DeleteFunc(r.affinities, func(other string) bool { return other == affinity })
+	}
+	r.affinities = slices.Insert(r.affinities, 0, affinity)
+	r.affinities = r.affinities[:min(len(r.affinities), r.cfg.Slots)]
+}
+
+// status is called with mu held.
+func (r *runner) status() queue.RunnerStatus {
+	s := queue.RunnerStatus{Instance: r.instance, Version: r.version, State: r.state(), Affinity: r.affinity()}
+	if r.cfg.Slots > 1 {
+		s.Busy, s.Affinities = len(r.running)+r.taken, r.conversations()
+	}
+	return s
+}
+
+// changed requires mu. It is called after a change of the record that others must
+// know at once.
+func (r *runner) changed() {
+	r.step()
+	select {
+	case r.announceNow <- struct{}{}:
+	default: // a signal is pending
+	}
+}
+
+// changedByRequest requires mu. It is called after a change that each request
+// causes. The leader learns it from answers and reports, so the record may wait.
+func (r *runner) changedByRequest() {
+	r.step()
+	select {
+	case r.announceSoon <- struct{}{}:
+	default: // a signal is pending
+	}
+}
+
+func (r *runner) step() {
+	r.version++
+	r.metrics.setState(r.state())
+	r.metrics.running.Set(float64(len(r.running)))
+}
