@@ -81,7 +81,7 @@ func roleEngine(listen, slots string) {
 	for ctx.Err() == nil {
 		if why := e.Aborted(); why != "" {
 			fmt.Fprintln(os.Stderr, "aborted:", why)
-			os.Exit(134)
+			os.Exit(aborted)
 		}
 		select {
 		case <-ctx.Done():

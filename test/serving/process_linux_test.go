@@ -20,8 +20,12 @@ import (
 	"github.com/gorizond/koldun/test/waittest"
 )
 
-// A process is a program that restarts after the test has ended it, as a container
-// in Kubernetes does.
+// aborted is the exit code of a process that called abort, as distributed-llama does when a
+// connection ends without a request: so it may end with a sidecar that is killed.
+const aborted = 128 + int(syscall.SIGABRT)
+
+// A process is a program that restarts after the test has ended it or it has aborted, as a
+// container in Kubernetes does.
 type process struct {
 	tb   testing.TB
 	name string
@@ -34,7 +38,9 @@ type process struct {
 	tether *local.Tether
 	mu     sync.Mutex
 	cmd    *exec.Cmd
-	done   chan struct{}
+	done   chan struct{} // closed when cmd has ended, and another runs if it is restarted
+	halted bool          // the test ends it
+	aborts int           // how often it was restarted without the test
 	ended  time.Duration // CPU time of its ended processes
 }
 
@@ -51,8 +57,7 @@ func (s *stack) processWith(attr func(*syscall.SysProcAttr), name string, env []
 	p.start()
 	s.processes = append(s.processes, p)
 	s.tb.Cleanup(func() {
-		p.signal(syscall.SIGKILL)
-		<-p.done
+		p.halt()
 		text, _ := os.ReadFile(p.logs)
 		if v := violations(text); len(v) > 0 {
 			s.tb.Errorf("%s has not the rights that it needs, or uses others:\n%s", name, v[:min(len(v), 1500)])
@@ -99,14 +104,24 @@ func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 
 func (p *process) start() {
 	p.tb.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.halted = false
+	if err := p.launch(); err != nil {
+		p.tb.Fatal(err)
+	}
+}
+
+// launch starts the program. The caller holds mu.
+func (p *process) launch() error {
 	logs, err := os.OpenFile(p.logs, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		p.tb.Fatal(err)
+		return err
 	}
 	defer func() { _ = logs.Close() }()
 	out, err := os.OpenFile(p.out, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		p.tb.Fatal(err)
+		return err
 	}
 	defer func() { _ = out.Close() }()
 	cmd := exec.Command(p.args[0], p.args[1:]...)
@@ -116,49 +131,74 @@ func (p *process) start() {
 	p.attr(cmd.SysProcAttr)
 	p.tether.Tie(cmd)
 	if err := cmd.Start(); err != nil {
-		p.tb.Fatal(err)
+		return err
 	}
 	done := make(chan struct{})
-	p.mu.Lock()
 	p.cmd, p.done = cmd, done
-	p.mu.Unlock()
 	go func() {
 		defer close(done)
 		_ = cmd.Wait()
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.ended += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		if cmd.ProcessState.ExitCode() == aborted && !p.halted {
+			p.aborts++
+			if err := p.launch(); err != nil {
+				p.tb.Errorf("%s does not start again: %v", p.name, err)
+			}
+		}
 	}()
+	return nil
 }
 
-func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+func (p *process) signal(s syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.cmd.Process.Signal(s)
+}
+
+// end sends a signal that ends the process, and returns what is closed then.
+func (p *process) end(s syscall.Signal) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.halted = true
+	_ = p.cmd.Process.Signal(s)
+	return p.done
+}
 
 // kill sends SIGKILL and restarts the process.
 func (p *process) kill() {
 	p.tb.Helper()
-	p.signal(syscall.SIGKILL)
-	<-p.done
+	p.halt()
 	p.start()
 }
 
 // halt sends SIGKILL, and leaves the process ended until start.
-func (p *process) halt() {
-	p.signal(syscall.SIGKILL)
-	<-p.done
-}
+func (p *process) halt() { <-p.end(syscall.SIGKILL) }
 
 // terminate sends SIGTERM, as a rollout does, and restarts the process.
 func (p *process) terminate() {
 	p.tb.Helper()
-	p.signal(syscall.SIGTERM)
+	done := p.end(syscall.SIGTERM)
 	select {
-	case <-p.done:
+	case <-done:
 	case <-time.After(waittest.Patience):
 		p.tb.Errorf("%s does not end", p.name)
-		p.signal(syscall.SIGKILL)
-		<-p.done
+		p.halt()
 	}
 	p.start()
+}
+
+// ran reports whether the process still runs, and has never aborted.
+func (p *process) ran() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.done:
+		return false
+	default:
+		return p.aborts == 0
+	}
 }
 
 // freeze suspends the process for the time d.
