@@ -81,12 +81,15 @@ type TooLongError struct {
 	SeqLen  int  // size of the context in tokens
 }
 
+// Error says it in the words of OpenAI ("maximum context length is") and of Anthropic
+// ("prompt is too long"), whose error has no code: agents look for them, and shorten the
+// conversation.
 func (e *TooLongError) Error() string {
 	some := ""
 	if e.AtLeast {
 		some = "at least "
 	}
-	return fmt.Sprintf("the prompt has %s%d tokens, the context %d: it must leave room for an answer", some, e.Tokens, e.SeqLen)
+	return fmt.Sprintf("This model's maximum context length is %d tokens. The prompt is too long: it has %s%d tokens and must leave room for an answer.", e.SeqLen, some, e.Tokens)
 }
 
 // encode returns the tokens of a request and the text with which the template
