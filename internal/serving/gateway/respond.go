@@ -18,8 +18,8 @@ func refuse(w http.ResponseWriter, e *refusal) {
 	if e.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.retryAfter.Seconds()))))
 	}
-	if e.final {
-		h.Set("X-Should-Retry", "false") // OpenAI's clients retry 409 and 5xx unless this header says not to
+	if e.final || isFinal(e.Status) {
+		h.Set("X-Should-Retry", "false")
 	}
 	if e.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="koldun"`)
@@ -29,6 +29,16 @@ func refuse(w http.ResponseWriter, e *refusal) {
 	}
 	h.Set("Cache-Control", "no-store")
 	writeJSON(w, e.Status, shapeOf(w, &e.Error))
+}
+
+// isFinal reports whether a request that gets this status will get it again. OpenAI's clients
+// repeat 409 and 5xx unless a header says not to, and Claude Code and Codex also 401.
+func isFinal(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return status >= 400 && status < 500
 }
 
 // shapeOf returns the error as the clients of the endpoint expect it.
