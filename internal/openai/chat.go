@@ -10,7 +10,7 @@ import (
 // content is plain text, stop is a list, one field holds the token limit,
 // parameters at their neutral value are gone.
 //
-// MarshalJSON writes that normal form and ParseChat reads it back unchanged.
+// MarshalJSON writes that normal form and ParseChat reads it back unchanged, but for LeftOut.
 type ChatRequest struct {
 	Model        string
 	Messages     []Message // at least one
@@ -34,6 +34,10 @@ type ChatRequest struct {
 	// values, and Needs what they and the messages need.
 	Featured map[string]json.RawMessage
 	Needs    []Need
+
+	// LeftOut are the kinds of parts that no engine can honour and without which the request
+	// is answered, such as an image in the history, see ImageLeftOut; sorted.
+	LeftOut []string
 }
 
 // A Role is the author of a message.

@@ -13,8 +13,9 @@ const maxStops = 16
 // ParseChat reads and validates a chat completion request. It accepts every
 // shape that OpenAI documents for plain text, brings content parts, stop and the
 // token limits into their normal form, and refuses parameters that would change
-// the meaning of the answer and that no engine supports: images, audio. What only some engines support, it keeps and lists in Needs. The error
-// names the parameter; it is always an *Error with status 400.
+// the meaning of the answer and that no engine supports: images about which the user asks,
+// audio. What only some engines support, it keeps and lists in Needs. The error names the
+// parameter; it is always an *Error with status 400.
 func ParseChat(body []byte) (ChatRequest, error) {
 	if !json.Valid(body) {
 		return ChatRequest{}, BadRequest("", CodeInvalidJSON, "the body is not valid JSON: "+syntax(body))
@@ -177,4 +178,5 @@ func (f *fields) adopt(inner *fields) {
 		f.err = inner.err
 	}
 	f.needs = append(f.needs, inner.needs...)
+	f.images = append(f.images, inner.images...)
 }

@@ -17,6 +17,8 @@ type fields struct {
 	err  *Error
 	// needs are what the object asks of an engine.
 	needs []Need
+	// images are the names of parts that ImageLeftOut stands for.
+	images []string
 }
 
 func newFields(path string, raw json.RawMessage) *fields {

@@ -15,6 +15,7 @@ func parseMessages(f *fields, r *ChatRequest) {
 		return
 	}
 	r.Messages = make([]Message, 0, len(items))
+	images, asked := "", false // the first image of the last message of the user
 	for i, raw := range items {
 		m := newFields(fmt.Sprintf("messages[%d]", i), raw)
 		r.Messages = append(r.Messages, parseMessage(m))
@@ -22,8 +23,24 @@ func parseMessages(f *fields, r *ChatRequest) {
 		if f.err != nil {
 			return
 		}
+		if r.Messages[i].Role == User {
+			images, asked = "", len(m.images) > 0
+			if asked {
+				images = m.images[0]
+			}
+		}
+		if len(m.images) > 0 {
+			r.LeftOut = []string{"image_url"}
+		}
+	}
+	if asked {
+		f.fail(images, CodeUnsupportedValue, "%s is not supported here: the models of this server read only text")
 	}
 }
+
+// ImageLeftOut is the text in place of an image that no engine reads: of a tool, or of an
+// earlier turn. Refusing it would end the conversation, as each later turn repeats it.
+const ImageLeftOut = "[an image was left out here: this model reads only text]"
 
 func parseMessage(f *fields) Message {
 	var m Message
@@ -111,6 +128,10 @@ func parsePart(f *fields, role Role) string {
 	field := "text"
 	switch {
 	case kind == "text":
+	case kind == "image_url":
+		f.images = append(f.images, f.name("type"))
+		clear(f.m)
+		return ImageLeftOut
 	case kind == "refusal" && role == Assistant:
 		field = "refusal"
 	case kind == "":

@@ -19,6 +19,7 @@ type Request struct {
 	Sampling     Sampling // as far as the request sets it
 	Stop         []string // stop sequences, none of them empty
 	Ignored      []string // parameters that only some engines honour, if any, sorted
+	LeftOut      []string // kinds of parts that no engine gets, sorted
 	Features     Features // that it needs of the engine
 	Base64       bool     // embeddings in base64
 	Inputs       int      // of embeddings: servers count each as a request; 0 is one
@@ -76,7 +77,7 @@ func (r ChatRequest) Request(op Operation) Request {
 	return Request{
 		Operation: op, Model: r.Model, Stream: r.Stream, IncludeUsage: r.IncludeUsage, Reasoning: r.Reasoning,
 		Opening: opening(r.Messages), PromptTokens: r.promptTokens(), MaxTokens: r.MaxTokens,
-		Sampling: Sampling{Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed}, Stop: r.Stop, Ignored: r.Ignored(),
+		Sampling: Sampling{Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed}, Stop: r.Stop, Ignored: r.Ignored(), LeftOut: r.LeftOut,
 		Features: features(r.Needs), needs: r.Needs, Choices: r.Choices,
 		encode: func(model string, choice int) ([]byte, error) {
 			r := r.choice(choice)

@@ -3,6 +3,7 @@ package messages
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -11,6 +12,8 @@ import (
 type conversation struct {
 	messages []openai.Turn
 	open     []string // calls without a result, which the next message must have
+	last     bool     // the message is the last one
+	leaveOut func(kind string)
 }
 
 // say adds text, to the message before it if that has the same role.
@@ -74,9 +77,23 @@ func (c *conversation) block(o openai.Object, role openai.Role) {
 		text, _ := o.Text("thinking")
 		c.messages = append(c.messages, openai.Turn{Role: role, Reasoning: text})
 	case kind == "redacted_thinking" && role == openai.Assistant:
+	case foreign(kind):
+		c.leaveOut(kind)
+	case c.last && (kind == "image" || kind == "document"):
+		o.Fail("type", openai.CodeUnsupportedValue, "%s cannot be '"+kind+"' here: the models of this server read only text")
 	default:
-		refuseBlock(o, kind)
+		text, ok := c.standIn(kind)
+		if !ok {
+			o.Fail("type", openai.CodeUnsupportedValue, "%s is not supported here")
+		}
+		c.say(role, text)
 	}
+}
+
+// foreign reports whether a block of a history belongs to a tool that Anthropic hosts, such
+// as web_search_tool_result or mcp_tool_use.
+func foreign(kind string) bool {
+	return kind == "server_tool_use" || kind == "mcp_tool_use" || kind != "tool_result" && strings.HasSuffix(kind, "_tool_result")
 }
 
 // use adds a call to the message of the assistant.
@@ -105,7 +122,7 @@ func (c *conversation) result(o openai.Object) {
 	c.open = slices.DeleteFunc(c.open, func(open string) bool { return open == id })
 	text := ""
 	if o.Has("content") {
-		text = parseText(o, "content")
+		text = c.parseText(o, "content")
 	}
 	if o.Boolean("is_error", false) {
 		text = "Error: " + text

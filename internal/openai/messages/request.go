@@ -19,7 +19,8 @@ func Parse(body []byte) (chat openai.ChatRequest, ignored []string, err error) {
 	if err != nil {
 		return openai.ChatRequest{}, nil, err
 	}
-	encoded, err := openai.Encode(translate(o))
+	r := &reader{}
+	encoded, err := openai.Encode(r.translate(o))
 	if o.Err() != nil {
 		return openai.ChatRequest{}, nil, o.Err()
 	}
@@ -27,11 +28,20 @@ func Parse(body []byte) (chat openai.ChatRequest, ignored []string, err error) {
 		return openai.ChatRequest{}, nil, err
 	}
 	chat, err = openai.ParseChat(encoded)
+	slices.Sort(r.leftOut)
+	chat.LeftOut = slices.Compact(r.leftOut)
 	return chat, slices.Sorted(maps.Keys(o.Rest())), err
 }
 
-// translate takes the fields of a message, and returns those of the chat.
-func translate(o openai.Object) map[string]any {
+// A reader reads one request.
+type reader struct {
+	leftOut []string // without which the request is answered, by kind
+}
+
+func (r *reader) leaveOut(kind string) { r.leftOut = append(r.leftOut, kind) }
+
+// translate takes the fields of a message, and returns the fields of the chat.
+func (r *reader) translate(o openai.Object) map[string]any {
 	chat := map[string]any{}
 	if model, _ := o.Text("model"); model != "" {
 		chat["model"] = model
@@ -49,12 +59,15 @@ func translate(o openai.Object) map[string]any {
 	parseSampling(o, chat)
 	parseThinking(o, chat)
 	parseOutput(o, chat)
-	parseTools(o, chat)
-	chat["messages"] = parseMessages(o)
+	r.parseTools(o, chat)
+	chat["messages"] = r.parseMessages(o)
 	o.Take("cache_control")
-	for _, field := range []string{"container", "mcp_servers", "context_management"} {
+	if raw := o.Take("context_management"); raw != nil { // it only saves tokens
+		r.leaveOut("context_management")
+	}
+	for _, field := range []string{"container", "mcp_servers"} { // tools that are only offered
 		if raw := o.Take(field); raw != nil && string(raw) != "[]" {
-			o.Fail(field, openai.CodeUnsupported, "%s is not supported here")
+			r.leaveOut(field)
 		}
 	}
 	if raw := o.Take("thread"); raw != nil {
@@ -124,13 +137,18 @@ func parseOutput(o openai.Object, chat map[string]any) {
 	o.Adopt(c)
 }
 
-func parseTools(o openai.Object, chat map[string]any) {
+func (r *reader) parseTools(o openai.Object, chat map[string]any) {
 	items, _ := o.Array("tools")
 	var tools []any
+	absent := map[string]bool{} // names of tools that are left out
 	for i, raw := range items {
 		t := openai.NewObject(fmt.Sprintf("tools[%d]", i), raw)
-		if kind, ok := t.Text("type"); ok && kind != "custom" {
-			t.Fail("type", openai.CodeUnsupportedValue, "%s must be 'custom': this server hosts no tools")
+		if kind, ok := t.Text("type"); ok && kind != "custom" { // one that Anthropic hosts or describes
+			name, _ := t.Text("name")
+			absent[name] = true
+			r.leaveOut(kind)
+			o.Adopt(t)
+			continue
 		}
 		function := map[string]any{}
 		if function["name"], _ = t.Text("name"); function["name"] == "" {
@@ -150,11 +168,10 @@ func parseTools(o openai.Object, chat map[string]any) {
 		o.Adopt(t)
 	}
 	raw := o.Take("tool_choice")
-	if len(tools) == 0 {
-		return
+	if len(tools) > 0 {
+		chat["tools"] = tools
 	}
-	chat["tools"] = tools
-	if raw == nil {
+	if raw == nil || len(tools)+len(absent) == 0 {
 		return
 	}
 	c := openai.NewObject("tool_choice", raw)
@@ -162,10 +179,16 @@ func parseTools(o openai.Object, chat map[string]any) {
 	case "auto":
 	case "any":
 		chat["tool_choice"] = "required"
+		if len(tools) == 0 {
+			c.Fail("type", openai.CodeUnsupportedValue, "%s cannot be 'any' here: this server hosts no tools, and the request has no others")
+		}
 	case "none":
 		chat["tool_choice"] = "none"
 	case "tool":
 		name, _ := c.Text("name")
+		if absent[name] {
+			c.Fail("name", openai.CodeUnsupportedValue, "%s cannot be '"+name+"' here: this server hosts no tools")
+		}
 		chat["tool_choice"] = map[string]any{"type": "function", "function": map[string]string{"name": name}}
 	default:
 		c.Fail("type", openai.CodeInvalidValue, "%s must be 'auto', 'any', 'tool' or 'none'")
@@ -176,10 +199,10 @@ func parseTools(o openai.Object, chat map[string]any) {
 	o.Adopt(c)
 }
 
-func parseMessages(o openai.Object) []openai.Turn {
-	c := &conversation{}
+func (r *reader) parseMessages(o openai.Object) []openai.Turn {
+	c := &conversation{leaveOut: r.leaveOut}
 	if o.Has("system") {
-		c.say(openai.System, parseText(o, "system"))
+		c.say(openai.System, c.parseText(o, "system"))
 	}
 	items, _ := o.Array("messages")
 	if len(items) == 0 {
@@ -187,6 +210,7 @@ func parseMessages(o openai.Object) []openai.Turn {
 	}
 	for i, raw := range items {
 		m := openai.NewObject(fmt.Sprintf("messages[%d]", i), raw)
+		c.last = i == len(items)-1
 		c.parse(m)
 		o.Adopt(m)
 	}
@@ -198,7 +222,7 @@ func parseMessages(o openai.Object) []openai.Turn {
 }
 
 // parseText reads a string, or joins blocks of text by newlines.
-func parseText(o openai.Object, field string) string {
+func (c *conversation) parseText(o openai.Object, field string) string {
 	text, blocks, isText := o.TextOrArray(field, "a string or an array of blocks")
 	if isText {
 		return text
@@ -206,22 +230,42 @@ func parseText(o openai.Object, field string) string {
 	var texts []string
 	for i, raw := range blocks {
 		b := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name(field), i), raw)
-		if kind, _ := b.Text("type"); kind != "text" {
-			refuseBlock(b, kind)
-		}
-		text, _ := b.Text("text")
-		texts = append(texts, text)
+		texts = append(texts, c.textOf(b))
 		o.Adopt(b)
 	}
 	return strings.Join(texts, "\n")
 }
 
-func refuseBlock(o openai.Object, kind string) {
-	if kind == "image" || kind == "document" {
-		o.Fail("type", openai.CodeUnsupportedValue, "%s cannot be '"+kind+"' here: the models of this server read only text")
-		return
+// textOf returns the text of a block inside of another, or what stands for it.
+func (c *conversation) textOf(o openai.Object) string {
+	kind, _ := o.Text("type")
+	switch kind {
+	case "text":
+		text, _ := o.Text("text")
+		return text
+	case "tool_reference": // what a search for tools has found; the request has the tool itself
+		name, _ := o.Text("tool_name")
+		return "The tool " + name + " is available."
 	}
-	o.Fail("type", openai.CodeUnsupportedValue, "%s is not supported here")
+	text, ok := c.standIn(kind)
+	if !ok {
+		o.Fail("type", openai.CodeUnsupportedValue, "%s is not supported here")
+	}
+	return text
+}
+
+// standIn returns the text in place of a block that the model cannot read.
+func (c *conversation) standIn(kind string) (text string, ok bool) {
+	switch kind {
+	case "image":
+		text = openai.ImageLeftOut
+	case "document":
+		text = "[a document was left out here: this model reads only text]"
+	default:
+		return "", false
+	}
+	c.leaveOut(kind)
+	return text, true
 }
 
 // input returns the input of a tool as the arguments of a call.

@@ -50,7 +50,9 @@ func (r *Request) Chat(items []Item) (openai.ChatRequest, error) {
 	if err != nil {
 		return openai.ChatRequest{}, err
 	}
-	return openai.ParseChat(encoded)
+	chat, err := openai.ParseChat(encoded)
+	chat.LeftOut = slices.Sorted(slices.Values(r.leftOut))
+	return chat, err
 }
 
 // A conversation becomes the messages of a chat, item by item.
@@ -118,7 +120,7 @@ func (c *conversation) call(item Item) {
 		arguments = "{}"
 	}
 	m := &c.messages[last]
-	m.ToolCalls = append(m.ToolCalls, openai.AnswerCall{ID: item.CallID, Type: "function", Function: openai.ToolFunction{Name: item.Name, Arguments: arguments}})
+	m.ToolCalls = append(m.ToolCalls, openai.AnswerCall{ID: item.CallID, Type: "function", Function: openai.ToolFunction{Name: item.function.inChats(), Arguments: arguments}})
 	c.known = append(c.known, item.CallID)
 	c.open = append(c.open, item.CallID)
 }

@@ -15,6 +15,7 @@ type event struct {
 	ItemID       string             `json:"item_id,omitempty"`
 	OutputIndex  *int               `json:"output_index,omitempty"`
 	ContentIndex *int               `json:"content_index,omitempty"`
+	SummaryIndex *int               `json:"summary_index,omitempty"`
 	Item         json.RawMessage    `json:"item,omitempty"`
 	Part         any                `json:"part,omitempty"`
 	Delta        *string            `json:"delta,omitempty"`

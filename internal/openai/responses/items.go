@@ -3,6 +3,7 @@ package responses
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/openai"
@@ -20,8 +21,10 @@ type Item struct {
 	Text string      // of a message, of thoughts, of a function's output, or of a summary
 
 	CallID    string // of a call of a function and of its output
-	Name      string // of the function
 	Arguments string // JSON
+
+	function functionName
+	images   []string // names of the parts that a text stands for
 }
 
 // The kinds of items.
@@ -32,9 +35,23 @@ const (
 	KindReasoning  = "reasoning"
 	KindReference  = "item_reference" // to a stored item
 	KindCompaction = "compaction"
+
+	kindCustomCall   = "custom_tool_call"
+	kindCustomOutput = "custom_tool_call_output"
 )
 
-func parseInput(o openai.Object) []Item {
+// foreign reports whether an item belongs to a tool that another server hosts, such as
+// web_search_call or mcp_list_tools: a history may have it, and the model cannot read it.
+func (item *Item) foreign() bool {
+	switch item.Kind {
+	case KindCall, KindCallOutput:
+		return false
+	}
+	return strings.HasSuffix(item.Kind, "_call") || strings.HasSuffix(item.Kind, "_call_output") ||
+		strings.HasPrefix(item.Kind, "mcp_")
+}
+
+func (r *Request) parseInput(o openai.Object) []Item {
 	text, items, isText := o.TextOrArray("input", "a string or an array of items")
 	if isText {
 		return []Item{userMessage(text)}
@@ -43,7 +60,34 @@ func parseInput(o openai.Object) []Item {
 		o.Fail("input", openai.CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d items", maxItems))
 		return nil
 	}
-	return parseItems(o, "input", items)
+	out := parseItems(o, "input", items)
+	r.withoutImages(o, out)
+	for _, item := range out {
+		if item.foreign() {
+			r.leaveOut(item.Kind)
+		}
+	}
+	return out
+}
+
+// withoutImages refuses images about which the user asks: no engine reads them yet. Those
+// of tools and of earlier turns are left out, as the conversation would end with them.
+func (r *Request) withoutImages(o openai.Object, items []Item) {
+	last := -1
+	for i, item := range items {
+		if item.Kind == KindMessage && item.Role == openai.User {
+			last = i
+		}
+	}
+	for i, item := range items {
+		if len(item.images) == 0 {
+			continue
+		}
+		if i == last {
+			o.Fail(item.images[0], openai.CodeUnsupportedValue, "%s cannot be 'input_image' here: the models of this server read only text")
+		}
+		r.leaveOut("input_image")
+	}
 }
 
 func userMessage(text string) Item {
@@ -78,13 +122,21 @@ func parseItem(o openai.Object, raw json.RawMessage) Item {
 		item.parseMessage(o)
 	case KindCall:
 		item.parseCallID(o)
-		if item.Name, _ = o.Text("name"); item.Name == "" {
-			o.Fail("name", openai.CodeMissing, "%s is required: the function that is called")
-		}
+		item.parseFunction(o)
 		item.Arguments, _ = o.Text("arguments")
+	case kindCustomCall: // a function whose argument is a text
+		item.Kind = KindCall
+		item.parseCallID(o)
+		item.parseFunction(o)
+		text, _ := o.Text("input")
+		item.Arguments = string(encode(map[string]string{"input": text}))
+	case kindCustomOutput:
+		item.Kind = KindCallOutput
+		item.parseCallID(o)
+		item.Text = item.parseContent(o, "output", "input_text")
 	case KindCallOutput:
 		item.parseCallID(o)
-		item.Text = parseContent(o, "output", "input_text")
+		item.Text = item.parseContent(o, "output", "input_text")
 	case KindReasoning:
 		item.parseThoughts(o)
 	case KindReference:
@@ -96,6 +148,9 @@ func parseItem(o openai.Object, raw json.RawMessage) Item {
 	case "":
 		o.Fail("type", openai.CodeMissing, "%s is required: the kind of the item")
 	default:
+		if item.foreign() {
+			break
+		}
 		o.Fail("type", openai.CodeUnsupportedValue, "%s is not supported here: items are messages, calls of functions with their outputs, reasoning, references to stored items, and compactions")
 	}
 	return item
@@ -107,17 +162,24 @@ func (item *Item) parseCallID(o openai.Object) {
 	}
 }
 
+func (item *Item) parseFunction(o openai.Object) {
+	if item.function.name, _ = o.Text("name"); item.function.name == "" {
+		o.Fail("name", openai.CodeMissing, "%s is required: the function that is called")
+	}
+	item.function.namespace, _ = o.Text("namespace")
+}
+
 func (item *Item) parseMessage(o openai.Object) {
 	switch role, _ := o.Text("role"); role {
 	case "user":
 		item.Role = openai.User
-		item.Text = parseContent(o, "content", "input_text")
+		item.Text = item.parseContent(o, "content", "input_text")
 	case "system", "developer":
 		item.Role = openai.System
-		item.Text = parseContent(o, "content", "input_text")
+		item.Text = item.parseContent(o, "content", "input_text")
 	case "assistant":
 		item.Role = openai.Assistant
-		item.Text = parseContent(o, "content", "output_text", "refusal", "input_text")
+		item.Text = item.parseContent(o, "content", "output_text", "refusal", "input_text")
 	default:
 		o.Fail("role", openai.CodeInvalidValue, "%s must be one of 'user', 'system', 'developer', 'assistant'")
 	}
@@ -125,7 +187,7 @@ func (item *Item) parseMessage(o openai.Object) {
 
 // parseContent reads a string, or joins parts of the given kinds by newlines, as
 // chats do.
-func parseContent(o openai.Object, field string, kinds ...string) string {
+func (item *Item) parseContent(o openai.Object, field string, kinds ...string) string {
 	if !o.Has(field) {
 		o.Fail(field, openai.CodeMissing, "%s is required: a string or an array of parts")
 		return ""
@@ -137,21 +199,20 @@ func parseContent(o openai.Object, field string, kinds ...string) string {
 	texts := make([]string, 0, len(parts))
 	for i, raw := range parts {
 		part := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name(field), i), raw)
-		texts = append(texts, parsePart(part, kinds))
+		texts = append(texts, item.parsePart(part, kinds))
 		o.Adopt(part)
 	}
 	return strings.Join(texts, "\n")
 }
 
-func parsePart(o openai.Object, kinds []string) string {
+func (item *Item) parsePart(o openai.Object, kinds []string) string {
 	kind, _ := o.Text("type")
-	known := false
-	for _, k := range kinds {
-		known = known || k == kind
-	}
 	switch {
-	case known:
-	case kind == "input_image" || kind == "input_file" || kind == "input_video":
+	case slices.Contains(kinds, kind):
+	case kind == "input_image":
+		item.images = append(item.images, o.Name("")+".type")
+		return openai.ImageLeftOut
+	case kind == "input_file" || kind == "input_video":
 		o.Fail("type", openai.CodeUnsupportedValue, "%s cannot be '"+kind+"' here: the models of this server read only text")
 	default:
 		o.Fail("type", openai.CodeInvalidValue, "%s must be '"+kinds[0]+"' here")

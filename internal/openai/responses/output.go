@@ -30,6 +30,7 @@ func outputText(text string, logprobs []json.RawMessage) part {
 
 func refusal(text string) part       { return part{Type: "refusal", Refusal: &text} }
 func reasoningText(text string) part { return part{Type: "reasoning_text", Text: &text} }
+func summaryText(text string) part   { return part{Type: "summary_text", Text: &text} }
 
 // content is a part that grows.
 type content struct {
@@ -62,6 +63,9 @@ type textItem struct {
 	itemID string
 	kind   string // of its content: kindThoughts, or else it is a message
 	parts  []*content
+	// summarized thoughts have themselves as their summary, which is all that many clients
+	// show. No engine makes a shorter one.
+	summarized bool
 }
 
 func (t *textItem) id() string { return t.itemID }
@@ -76,17 +80,27 @@ func (t *textItem) json(status string) json.RawMessage {
 
 func (t *textItem) with(parts []part, status string) json.RawMessage {
 	if t.kind == kindThoughts {
-		return encode(thoughtsItem{KindReasoning, t.itemID, status, []string{}, parts})
+		return encode(thoughtsItem{KindReasoning, t.itemID, status, t.summary(parts), parts})
 	}
 	return encode(messageItem{KindMessage, t.itemID, status, openai.Assistant, parts})
 }
 
+func (t *textItem) summary(parts []part) []part {
+	summary := []part{}
+	for _, p := range parts {
+		if t.summarized {
+			summary = append(summary, summaryText(*p.Text))
+		}
+	}
+	return summary
+}
+
 type thoughtsItem struct {
-	Type    string   `json:"type"`
-	ID      string   `json:"id"`
-	Status  string   `json:"status"`
-	Summary []string `json:"summary"`
-	Content []part   `json:"content"`
+	Type    string `json:"type"`
+	ID      string `json:"id"`
+	Status  string `json:"status"`
+	Summary []part `json:"summary"`
+	Content []part `json:"content"`
 }
 
 type messageItem struct {
@@ -102,10 +116,11 @@ func (t *textItem) added() json.RawMessage { return t.with([]part{}, statusInPro
 
 // callItem is a call of a function.
 type callItem struct {
-	itemID, callID, name string
-	arguments            []byte
-	index                int // of the call in the chat
-	at                   int // in the output
+	itemID, callID string
+	function       functionName
+	arguments      []byte
+	index          int // of the call in the chat
+	at             int // in the output
 }
 
 func (c *callItem) id() string { return c.itemID }
@@ -116,9 +131,10 @@ func (c *callItem) json(status string) json.RawMessage {
 		ID        string `json:"id"`
 		CallID    string `json:"call_id"`
 		Name      string `json:"name"`
+		Namespace string `json:"namespace,omitempty"`
 		Arguments string `json:"arguments"`
 		Status    string `json:"status"`
-	}{KindCall, c.itemID, c.callID, c.name, string(c.arguments), status})
+	}{KindCall, c.itemID, c.callID, c.function.name, c.function.namespace, string(c.arguments), status})
 }
 
 // encode is for types that always have a JSON form.

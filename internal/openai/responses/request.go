@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/openai"
@@ -19,6 +20,7 @@ type Request struct {
 	Input        []Item // without what PreviousID stands for
 
 	tools  []Tool
+	shown  []json.RawMessage // the tools as the response repeats them
 	choice choice
 	text   Text
 	// logprobs are wanted in the answer.
@@ -32,7 +34,8 @@ type Request struct {
 	metadata    map[string]string
 	safetyID    *string
 	cacheKey    *string
-	truncate    bool // truncation auto, which has no effect
+	truncate    bool     // truncation auto, which has no effect
+	leftOut     []string // kinds of tools, items and parts without which the request is answered
 	extra       map[string]json.RawMessage
 }
 
@@ -78,6 +81,13 @@ func Parse(body []byte) (*Request, error) {
 	return r, nil
 }
 
+// leaveOut notes that a part of the request has no effect, by its kind.
+func (r *Request) leaveOut(kind string) {
+	if !slices.Contains(r.leftOut, kind) {
+		r.leftOut = append(r.leftOut, kind)
+	}
+}
+
 // ownInChats are parameters of chats that a request for a response expresses in
 // another way: one of that name must not take their place.
 var ownInChats = []string{"messages", "logprobs", "response_format", "max_tokens", "max_completion_tokens", "n", "functions", "function_call", "reasoning_effort", "verbosity"}
@@ -92,7 +102,7 @@ func (r *Request) parseCommon(o openai.Object) {
 		r.Instructions = &text
 	}
 	r.cacheKey = identifier(o, "prompt_cache_key")
-	r.Input = parseInput(o)
+	r.Input = r.parseInput(o)
 	if len(r.Input) == 0 && r.PreviousID == "" && r.Instructions == nil {
 		o.Fail("input", openai.CodeMissing, "%s is required: a string or an array of items")
 	}

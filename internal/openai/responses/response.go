@@ -20,7 +20,7 @@ type Response struct {
 	Instructions     *string           `json:"instructions"`
 	Output           []json.RawMessage `json:"output"`
 	Error            *Failure          `json:"error"`
-	Tools            []Tool            `json:"tools"`
+	Tools            []json.RawMessage `json:"tools"`
 	ToolChoice       choice            `json:"tool_choice"`
 	Truncation       string            `json:"truncation"`
 	Parallel         bool              `json:"parallel_tool_calls"`
@@ -119,14 +119,14 @@ const idSize = 26
 func (r *Request) newResponse(o Options) *Response {
 	out := &Response{
 		ID: "resp_" + o.ID, Object: "response", Created: o.Created, Status: statusInProgress, Model: o.Model,
-		Instructions: r.Instructions, Output: []json.RawMessage{}, Tools: r.tools, ToolChoice: r.choice, Truncation: "disabled",
+		Instructions: r.Instructions, Output: []json.RawMessage{}, Tools: r.shown, ToolChoice: r.choice, Truncation: "disabled",
 		Parallel: r.parallel, Text: r.text, TopP: or(r.sampling.topP, 1), PresencePenalty: or(r.sampling.presence, 0),
 		FrequencyPenalty: or(r.sampling.frequency, 0), TopLogprobs: r.topLogprobs, Temperature: or(r.sampling.temperature, 1),
 		Reasoning: r.reasoning, MaxOutputTokens: r.maxTokens, MaxToolCalls: r.maxCalls, Store: r.Store, ServiceTier: "default",
 		Metadata: r.metadata, SafetyIdentifier: r.safetyID, PromptCacheKey: r.cacheKey,
 	}
 	if out.Tools == nil {
-		out.Tools = []Tool{}
+		out.Tools = []json.RawMessage{}
 	}
 	if r.PreviousID != "" {
 		out.PreviousID = &r.PreviousID

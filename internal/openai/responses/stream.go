@@ -99,7 +99,7 @@ func (s *Stream) text(b []byte, kind, text string, logprobs []json.RawMessage) [
 			prefix = "rs_"
 		}
 		s.at = len(s.output)
-		s.current = &textItem{itemID: s.itemID(prefix), kind: kind}
+		s.current = &textItem{itemID: s.itemID(prefix), kind: kind, summarized: kind == kindThoughts && s.request.summarized()}
 		s.output = append(s.output, s.current)
 		b = s.event(b, event{Type: "response.output_item.added", OutputIndex: &s.at, Item: s.current.added()})
 	}
@@ -111,12 +111,15 @@ func (s *Stream) text(b []byte, kind, text string, logprobs []json.RawMessage) [
 		last++
 		s.current.parts = append(s.current.parts, &content{kind: kind})
 		b = s.event(b, s.inPart(event{Type: "response.content_part.added", Part: s.current.parts[last].empty()}))
+		b = s.summary(b, event{Type: "response.reasoning_summary_part.added", Part: summaryText("")})
 	}
 	c := s.current.parts[last]
 	c.text = append(c.text, text...)
 	c.logprobs = append(c.logprobs, logprobs...)
-	e := event{Type: "response.reasoning.delta", Delta: &text}
+	e := event{Type: "response.reasoning_text.delta", Delta: &text}
 	switch kind {
+	case kindThoughts:
+		b = s.summary(b, event{Type: "response.reasoning_summary_text.delta", Delta: &text})
 	case kindText:
 		e.Type, e.Logprobs = "response.output_text.delta", list(logprobs)
 	case kindRefusal:
@@ -129,8 +132,11 @@ func (s *Stream) text(b []byte, kind, text string, logprobs []json.RawMessage) [
 func (s *Stream) closePart(b []byte) []byte {
 	c := s.current.parts[len(s.current.parts)-1]
 	text := string(c.text)
-	e := event{Type: "response.reasoning.done", Text: &text}
+	e := event{Type: "response.reasoning_text.done", Text: &text}
 	switch c.kind {
+	case kindThoughts:
+		b = s.summary(b, event{Type: "response.reasoning_summary_text.done", Text: &text})
+		b = s.summary(b, event{Type: "response.reasoning_summary_part.done", Part: summaryText(text)})
 	case kindText:
 		e.Type, e.Logprobs = "response.output_text.done", list(c.logprobs)
 	case kindRefusal:
@@ -138,6 +144,16 @@ func (s *Stream) closePart(b []byte) []byte {
 	}
 	b = s.event(b, s.inPart(e))
 	return s.event(b, s.inPart(event{Type: "response.content_part.done", Part: c.part()}))
+}
+
+// summary appends an event of the summary of the current item, if it has one.
+func (s *Stream) summary(b []byte, e event) []byte {
+	if !s.current.summarized {
+		return b
+	}
+	index := len(s.current.parts) - 1
+	e.ItemID, e.OutputIndex, e.SummaryIndex = s.current.itemID, &s.at, &index
+	return s.event(b, e)
 }
 
 // closeText ends the current item, if there is one.
@@ -159,11 +175,12 @@ func (s *Stream) call(b []byte, piece openai.ToolCall) []byte {
 	b = s.closeText(b, statusCompleted)
 	i := slices.IndexFunc(s.calls, func(c *callItem) bool { return c.index == piece.Index })
 	if i < 0 {
-		if !s.request.choice.permits(piece.Function.Name) {
+		called := s.request.called(piece.Function.Name)
+		if !s.request.choice.permits(called) {
 			s.refused[piece.Index] = true
 			return b
 		}
-		c := &callItem{index: piece.Index, itemID: s.itemID("fc_"), name: piece.Function.Name, at: len(s.output)}
+		c := &callItem{index: piece.Index, itemID: s.itemID("fc_"), function: called, at: len(s.output)}
 		c.callID = cmp.Or(piece.ID, fmt.Sprintf("call_%s%d", s.options.ID, c.at))
 		s.output, s.calls, i = append(s.output, c), append(s.calls, c), len(s.calls)
 		b = s.event(b, event{Type: "response.output_item.added", OutputIndex: &c.at, Item: c.json(statusInProgress)})
@@ -196,7 +213,7 @@ func (s *Stream) Finish(b []byte, reason string) []byte {
 			c.arguments = []byte("{}")
 		}
 		arguments := string(c.arguments)
-		b = s.event(b, event{Type: "response.function_call_arguments.done", ItemID: c.itemID, OutputIndex: &c.at, Name: c.name, Arguments: &arguments})
+		b = s.event(b, event{Type: "response.function_call_arguments.done", ItemID: c.itemID, OutputIndex: &c.at, Name: c.function.name, Arguments: &arguments})
 		b = s.itemDone(b, c.at, c.json(own))
 	}
 	return s.closeText(b, status)

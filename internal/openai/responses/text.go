@@ -97,6 +97,9 @@ type Reasoning struct {
 	Summary *string `json:"summary"`
 }
 
+// summarized reports whether the client wants a summary of the thoughts.
+func (r *Request) summarized() bool { return r.reasoning != nil && r.reasoning.Summary != nil }
+
 // nearest are the efforts of the specification for those that only OpenAI has.
 var nearest = map[string]string{"minimal": "low", "max": "xhigh"}
 

@@ -15,18 +15,26 @@ type Tool struct {
 	Description *string         `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
 	Strict      *bool           `json:"strict"`
+
+	namespace string // of the group that it is in, or ""
 }
+
+func (t Tool) function() functionName { return functionName{t.namespace, t.Name} }
 
 // A choice is tool_choice: a mode, and the functions that it is limited to, if any.
 type choice struct {
-	mode  string // none, auto or required
-	named string // the one function that must be called, or ""
+	mode  string       // none, auto or required
+	named functionName // the one function that must be called; zero: none
 	// allowed are the only functions that may be called; nil is all. To hold that
 	// limit, the engine sees no other function.
-	allowed []string
+	allowed []functionName
 }
 
-const maxTools = 128
+// The bounds of tools: in the list and in each group, and of functions in all.
+const (
+	maxTools     = 128
+	maxFunctions = 1024
+)
 
 func (r *Request) parseTools(o openai.Object) {
 	items, _ := o.Array("tools")
@@ -36,20 +44,65 @@ func (r *Request) parseTools(o openai.Object) {
 	}
 	for i, raw := range items {
 		t := openai.NewObject(fmt.Sprintf("tools[%d]", i), raw)
-		r.tools = append(r.tools, parseTool(t))
+		r.parseTool(t, raw)
 		o.Adopt(t)
+	}
+	if len(r.tools) > maxFunctions {
+		o.Fail("tools", openai.CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d functions", maxFunctions))
+		return
 	}
 	r.choice = r.parseChoice(o)
 }
 
-func parseTool(o openai.Object) Tool {
-	t := Tool{}
-	if t.Type, _ = o.Text("type"); t.Type != "function" {
-		o.Fail("type", openai.CodeUnsupportedValue, "%s must be 'function': this server hosts no tools")
+// parseTool reads a function, or a group of functions. Any other tool would run on the
+// server, which has none: it is only offered, so it is left out.
+func (r *Request) parseTool(o openai.Object, raw json.RawMessage) {
+	switch kind, _ := o.Text("type"); kind {
+	case "function":
+		t := parseFunction(o)
+		if !isFunctionName(t.Name) {
+			o.Fail("name", openai.CodeInvalidValue, "%s is required: up to 64 letters, digits, _ and -")
+		}
+		r.tools, r.shown = append(r.tools, t), append(r.shown, encode(t))
+	case "namespace":
+		r.parseNamespace(o)
+		r.shown = append(r.shown, raw)
+	case "":
+		o.Fail("type", openai.CodeMissing, "%s is required: the kind of the tool")
+	default:
+		r.leaveOut(kind)
 	}
-	if t.Name, _ = o.Text("name"); !isFunctionName(t.Name) {
-		o.Fail("name", openai.CodeInvalidValue, "%s is required: up to 64 letters, digits, _ and -")
+}
+
+// parseNamespace reads a group of functions, as Codex sends for each MCP server.
+func (r *Request) parseNamespace(o openai.Object) {
+	namespace, _ := o.Text("name")
+	if namespace == "" {
+		o.Fail("name", openai.CodeMissing, "%s is required: the name of the group")
 	}
+	items, _ := o.Array("tools")
+	if len(items) > maxTools {
+		o.Fail("tools", openai.CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d tools", maxTools))
+		return
+	}
+	for i, raw := range items {
+		inner := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name("tools"), i), raw)
+		if kind, _ := inner.Text("type"); kind != "function" {
+			r.leaveOut(kind)
+			continue
+		}
+		t := parseFunction(inner)
+		if t.namespace = namespace; t.Name == "" {
+			inner.Fail("name", openai.CodeMissing, "%s is required: the name of the function")
+		}
+		r.tools = append(r.tools, t)
+		o.Adopt(inner)
+	}
+}
+
+func parseFunction(o openai.Object) Tool {
+	t := Tool{Type: "function"}
+	t.Name, _ = o.Text("name")
 	if text, ok := o.Text("description"); ok {
 		t.Description = &text
 	}
@@ -60,13 +113,6 @@ func parseTool(o openai.Object) Tool {
 		o.Adopt(openai.NewObject(o.Name("parameters"), t.Parameters))
 	}
 	return t
-}
-
-func isFunctionName(name string) bool {
-	const most = 64
-	return name != "" && len(name) <= most && !slices.ContainsFunc([]byte(name), func(c byte) bool {
-		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-'
-	})
 }
 
 func (r *Request) parseChoice(o openai.Object) choice {
@@ -87,8 +133,7 @@ func (r *Request) parseChoice(o openai.Object) choice {
 	out := choice{mode: "required"}
 	switch kind, _ := c.Text("type"); kind {
 	case "function":
-		out.named, _ = c.Text("name")
-		r.mustHave(c, "name", out.named)
+		out.named = r.parseChosen(c)
 	case "allowed_tools":
 		out = r.parseAllowed(c)
 	default:
@@ -99,37 +144,44 @@ func (r *Request) parseChoice(o openai.Object) choice {
 }
 
 func (r *Request) parseAllowed(o openai.Object) choice {
-	out := choice{mode: word(o, "mode", "auto", "required", "none"), allowed: []string{}}
+	out := choice{mode: word(o, "mode", "auto", "required", "none"), allowed: []functionName{}}
 	items, _ := o.Array("tools")
 	if len(items) == 0 || len(items) > maxTools {
 		o.Fail("tools", openai.CodeInvalidValue, fmt.Sprintf("%%s must hold 1 to %d tools", maxTools))
 	}
 	for i, raw := range items {
 		t := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name("tools"), i), raw)
-		if kind, _ := t.Text("type"); kind != "function" {
-			t.Fail("type", openai.CodeUnsupportedValue, "%s must be 'function': this server hosts no tools")
+		if kind, _ := t.Text("type"); kind == "function" {
+			out.allowed = append(out.allowed, r.parseChosen(t))
+		} else {
+			r.leaveOut(kind)
 		}
-		name, _ := t.Text("name")
-		r.mustHave(t, "name", name)
-		out.allowed = append(out.allowed, name)
 		o.Adopt(t)
+	}
+	if out.mode == "required" && len(out.allowed) == 0 {
+		o.Fail("tools", openai.CodeUnsupportedValue, "%s must hold a 'function' if one is required: this server hosts no tools")
 	}
 	return out
 }
 
-func (r *Request) mustHave(o openai.Object, field, name string) {
-	if !slices.ContainsFunc(r.tools, func(t Tool) bool { return t.Name == name }) {
-		o.Fail(field, openai.CodeInvalidValue, "%s must name one of 'tools'")
+// parseChosen reads the name of a function, which must be one of the tools.
+func (r *Request) parseChosen(o openai.Object) functionName {
+	var f functionName
+	f.name, _ = o.Text("name")
+	f.namespace, _ = o.Text("namespace")
+	if !slices.ContainsFunc(r.tools, func(t Tool) bool { return t.function() == f }) {
+		o.Fail("name", openai.CodeInvalidValue, "%s must name one of 'tools'")
 	}
+	return f
 }
 
 // permits reports whether the model may call a function.
-func (c choice) permits(name string) bool {
+func (c choice) permits(f functionName) bool {
 	switch {
-	case c.named != "":
-		return name == c.named
+	case c.named != functionName{}:
+		return f == c.named
 	case c.allowed != nil:
-		return slices.Contains(c.allowed, name)
+		return slices.Contains(c.allowed, f)
 	}
 	return true
 }
@@ -137,16 +189,17 @@ func (c choice) permits(name string) bool {
 // MarshalJSON writes the choice as the response repeats it.
 func (c choice) MarshalJSON() ([]byte, error) {
 	type function struct {
-		Type string `json:"type"`
-		Name string `json:"name"`
+		Type      string `json:"type"`
+		Name      string `json:"name"`
+		Namespace string `json:"namespace,omitempty"`
 	}
 	switch {
-	case c.named != "":
-		return json.Marshal(function{"function", c.named})
+	case c.named != functionName{}:
+		return json.Marshal(function{"function", c.named.name, c.named.namespace})
 	case c.allowed != nil:
 		tools := make([]function, 0, len(c.allowed))
-		for _, name := range c.allowed {
-			tools = append(tools, function{"function", name})
+		for _, f := range c.allowed {
+			tools = append(tools, function{"function", f.name, f.namespace})
 		}
 		return json.Marshal(map[string]any{"type": "allowed_tools", "mode": c.mode, "tools": tools})
 	}
@@ -164,8 +217,8 @@ func (r *Request) chatTools(body map[string]any) {
 	}
 	var tools []any
 	for _, t := range r.tools {
-		if r.choice.allowed == nil || r.choice.permits(t.Name) {
-			tools = append(tools, map[string]any{"type": "function", "function": function{t.Name, t.Description, t.Parameters, t.Strict}})
+		if r.choice.allowed == nil || r.choice.permits(t.function()) {
+			tools = append(tools, map[string]any{"type": "function", "function": function{t.function().inChats(), t.Description, t.Parameters, t.Strict}})
 		}
 	}
 	if len(tools) == 0 {
@@ -173,8 +226,8 @@ func (r *Request) chatTools(body map[string]any) {
 	}
 	body["tools"] = tools
 	switch {
-	case r.choice.named != "":
-		body["tool_choice"] = map[string]any{"type": "function", "function": map[string]string{"name": r.choice.named}}
+	case r.choice.named != functionName{}:
+		body["tool_choice"] = map[string]any{"type": "function", "function": map[string]string{"name": r.choice.named.inChats()}}
 	case r.choice.mode != "auto":
 		body["tool_choice"] = r.choice.mode
 	}

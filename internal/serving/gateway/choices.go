@@ -158,7 +158,7 @@ func (t *generation) collectAll(ctx context.Context, w http.ResponseWriter, piec
 		switch frame.Kind {
 		case queue.FrameQueued:
 		case queue.FrameStarted:
-			setIgnored(w.Header(), frame.Ignored)
+			setIgnored(w.Header(), union(frame.Ignored, t.leftOut))
 			setMember(w.Header(), frame.Member)
 			queued = max(queued, choice.follow.queuedFor())
 		case queue.FrameDelta:

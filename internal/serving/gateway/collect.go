@@ -28,7 +28,7 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 		switch frame.Kind {
 		case queue.FrameQueued:
 		case queue.FrameStarted:
-			setIgnored(w.Header(), frame.Ignored)
+			setIgnored(w.Header(), union(frame.Ignored, t.leftOut))
 			setMember(w.Header(), frame.Member)
 		case queue.FrameDelta:
 			if outcome := t.gather(w, &c, frame, c.size); outcome != "" {

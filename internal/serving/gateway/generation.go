@@ -34,8 +34,9 @@ type generation struct {
 
 	// How the client wants the answer.
 	streamed     bool
-	includeUsage bool // in the stream
-	base64       bool // embeddings
+	includeUsage bool     // in the stream
+	base64       bool     // embeddings
+	leftOut      []string // kinds of parts of the request that no engine gets
 	filter       reasoningFilter
 
 	// choices are the generations of several choices, which stand for this one; index is

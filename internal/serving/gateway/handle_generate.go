@@ -57,7 +57,8 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 	if lacking := req.Refusal(g.runners.offered(t.model, req)); lacking != nil {
 		return &refusal{Error: *lacking}
 	}
-	forecast := union(g.runners.unknown(t.model, req), g.runners.ignored(t.model, req))
+	t.leftOut = req.LeftOut
+	forecast := union(union(g.runners.unknown(t.model, req), g.runners.ignored(t.model, req)), t.leftOut)
 	if g.cfg.StrictParameters && len(forecast) > 0 {
 		return errIgnored(forecast)
 	}

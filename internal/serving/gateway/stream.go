@@ -152,11 +152,11 @@ func (s *streamer) started(frame *queue.Frame) error {
 	if !s.events.open {
 		h := s.events.w.Header()
 		h.Set(headerQueue, strconv.FormatInt(s.follow.queuedFor().Milliseconds(), 10))
-		setIgnored(h, frame.Ignored)
+		setIgnored(h, union(frame.Ignored, s.leftOut))
 		setMember(h, frame.Member)
 		return nil
 	}
-	if ignored := ignoredHeader(frame.Ignored); ignored != "" {
+	if ignored := ignoredHeader(union(frame.Ignored, s.leftOut)); ignored != "" {
 		return s.events.comment("started ignored=" + strings.ReplaceAll(ignored, ", ", ","))
 	}
 	return s.events.comment("started")

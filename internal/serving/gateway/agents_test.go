@@ -1,0 +1,85 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/serving/registry"
+)
+
+// TestAgents sends what coding agents send by default (Claude Code 2.1.332, Codex 0.171.0):
+// parts that have no effect are listed, and calls have the names that the client gave.
+func TestAgents(t *testing.T) {
+	const (
+		claude = `,"thinking":{"type":"adaptive","display":"omitted"},"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},` +
+			`"output_config":{"effort":"high"},"tools":[{"name":"weather","input_schema":{"type":"object"}},{"type":"web_search_20250305","name":"web_search"}]`
+		codex = `,"tools":[{"type":"function","name":"exec_command","strict":false,"parameters":{"type":"object","properties":{}}},` +
+			`{"type":"namespace","name":"weather","description":"Tools.","tools":[{"type":"function","name":"get","strict":false,"parameters":{"type":"object"}}]},` +
+			`{"type":"web_search","external_web_access":true}]`
+	)
+	for name, c := range map[string]struct {
+		path, body string
+		ignored    []string
+		want       string
+	}{
+		"ClaudeCode": {messagesPath, messageBody(claude), []string{"context_management", "web_search_20250305"}, `"name":"weather__get"`},
+		"Codex":      {responsesPath, responseBody(codex), []string{"web_search"}, `"name":"get","namespace":"weather"`},
+	} {
+		for _, stream := range []string{"", streaming} {
+			t.Run(name+strings.Trim(stream, `,":`), func(t *testing.T) {
+				w := newWorld(t, nil)
+				startRunner(t, w.bus, tinySession, callsNamespace)
+				r, body := w.do("POST", c.path, strings.TrimSuffix(c.body, "}")+stream+"}")
+				if r.StatusCode != http.StatusOK || !strings.Contains(body, c.want) {
+					t.Errorf("%d %s, want %s", r.StatusCode, body, c.want)
+				}
+				ignored := strings.Split(r.Header.Get(headerIgnored), ", ")
+				for _, kind := range c.ignored {
+					if !slices.Contains(ignored, kind) {
+						t.Errorf("ignored are %q, want %q", ignored, kind)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestShouldRetry holds that clients do not repeat what will be refused again: Claude Code
+// repeats a 401 for minutes unless it is told.
+func TestShouldRetry(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *timing) { c.AllowAnonymous = false })
+	w.putToken(registry.Token{SHA256: digest("good"), Namespace: "default"})
+	for name, c := range map[string]struct {
+		path, body, token string
+		status            int
+	}{
+		"NoToken":      {"/v1/chat/completions", `{}`, "", 401},
+		"WrongToken":   {messagesPath, messageBody(""), "bad", 401},
+		"NoModel":      {"/v1/chat/completions", `{"model":"nope","messages":[{"role":"user","content":"a"}]}`, "good", 404},
+		"NoEndpoint":   {"/v1/nope", `{}`, "good", 404},
+		"NoSuchMethod": {"/v1/models", `{}`, "good", 405},
+		"WrongBody":    {responsesPath, `{`, "good", 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, body := w.do("POST", c.path, c.body, "Authorization", "Bearer "+c.token)
+			if r.StatusCode != c.status || r.Header.Get("X-Should-Retry") != "false" {
+				t.Errorf("%d %q %s", r.StatusCode, r.Header.Get("X-Should-Retry"), body)
+			}
+		})
+	}
+	for _, status := range []int{408, 409, 429, 500, 502, 503} {
+		if isFinal(status) {
+			t.Errorf("%d is final", status)
+		}
+	}
+}
+
+// callsNamespace calls a function of a group by the name that chats have for it.
+func callsNamespace(_ context.Context, s *responder) {
+	s.started()
+	s.piece("", `{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"weather__get","arguments":"{}"}}]}`)
+	s.end("tool_calls", 5, 1)
+}
