@@ -71,21 +71,29 @@ func (s *Stream) Reasoning(b []byte, thoughts string) []byte {
 }
 
 // Parts adds text to the answer, and what belongs to it, but for thoughts and the stop
-// sequence.
+// sequence. Each call has a chunk of its own, as OpenAI sends them: clients look at the
+// first call of a delta, and at calls or text.
 func (s *Stream) Parts(b []byte, text string, p *Parts) []byte {
-	if text == "" && p.Refusal == "" && len(p.ToolCalls) == 0 && p.Logprobs == nil {
-		return b
+	if text != "" || p.Refusal != "" || p.Logprobs != nil {
+		choice := ChunkChoice{Index: s.index, Logprobs: p.Logprobs}
+		if text != "" {
+			choice.Delta.Content = &text
+		}
+		if p.Refusal != "" {
+			choice.Delta.Refusal = &p.Refusal
+		}
+		b = s.chunk(b, choice)
 	}
-	choice := ChunkChoice{Index: s.index, Delta: Delta{ToolCalls: p.ToolCalls}, Logprobs: p.Logprobs}
-	if text != "" {
-		choice.Delta.Content = &text
+	for i := range p.ToolCalls {
+		b = s.chunk(b, ChunkChoice{Index: s.index, Delta: Delta{ToolCalls: p.ToolCalls[i : i+1]}})
 	}
-	if p.Refusal != "" {
-		choice.Delta.Refusal = &p.Refusal
-	}
+	return b
+}
+
+func (s *Stream) chunk(b []byte, choice ChunkChoice) []byte {
 	encoded, err := Encode(choice)
 	if err != nil { // impossible for parts that were decoded
-		return s.Text(b, text)
+		return b
 	}
 	b = append(b, s.head...)
 	b = append(b, encoded...)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,4 +100,30 @@ func BenchmarkStreamText(b *testing.B) {
 		buf = s.Text(buf[:0], " hello")
 	}
 	b.SetBytes(int64(len(buf)))
+}
+
+// TestStreamOneCallPerChunk holds that a chunk has either text or one call: clients of
+// OpenAI look at tool_calls[0] of a delta.
+func TestStreamOneCallPerChunk(t *testing.T) {
+	s := NewStream(StreamOptions{ID: "i", Model: "m"})
+	b := s.Parts(nil, "Let me", &Parts{ToolCalls: []ToolCall{{Index: 0, ID: "a"}, {Index: 1, ID: "b"}}, Logprobs: &Logprobs{}})
+	var got []string
+	for _, line := range strings.Split(strings.TrimSpace(string(b)), "\n\n") {
+		var c struct{ Choices []ChunkChoice }
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(line, "data: ")), &c); err != nil {
+			t.Fatal(err)
+		}
+		d := c.Choices[0].Delta
+		kind := ""
+		if d.Content != nil {
+			kind += *d.Content
+		}
+		for _, call := range d.ToolCalls {
+			kind += "call " + call.ID
+		}
+		got = append(got, kind)
+	}
+	if want := []string{"Let me", "call a", "call b"}; !slices.Equal(got, want) {
+		t.Errorf("chunks are %q, want %q", got, want)
+	}
 }
