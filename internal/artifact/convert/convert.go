@@ -156,7 +156,7 @@ func prepare(ctx context.Context, cfg Config, src *source) (work, error) {
 		return work{}, err
 	}
 	if w.model != nil && len(tok.Tokens) > w.model.header.VocabSize {
-		cfg.Log.Warn("tokenizer has more tokens than the model", "tokens", len(tok.Tokens), "vocabulary", w.model.header.VocabSize)
+		return work{}, fault.Errorf(fault.Unsupported, "cannot convert tokenizer: it has %d tokens, the model %d", len(tok.Tokens), w.model.header.VocabSize)
 	}
 	if w.tokenizer, err = tok.Encode(); err != nil || rules == nil {
 		return w, err

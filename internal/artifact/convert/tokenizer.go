@@ -21,9 +21,11 @@ func (s *source) tokenizer(ctx context.Context, log *slog.Logger) (tokenizer.Fil
 		into  *[]byte
 	}{
 		{"config.json", maxConfig, &in.Config},
+		{"generation_config.json", maxSmall, &in.GenerationConfig},
 		{"tokenizer_config.json", maxSmall, &in.TokenizerConfig},
 		{"tokenizer.json", maxTokenizer, &in.TokenizerJSON},
 		{"tokenizer.model", maxTokenizer, &in.SentencePiece},
+		{"added_tokens.json", maxSmall, &in.AddedTokens},
 		{"chat_template.jinja", maxSmall, &in.ChatTemplate},
 	} {
 		var err error

@@ -11,73 +11,115 @@ import (
 // Files holds the tokenizer files of a Hugging Face repository. A missing file
 // is nil.
 type Files struct {
-	Config          []byte // config.json
-	TokenizerConfig []byte // tokenizer_config.json
-	TokenizerJSON   []byte // tokenizer.json
-	SentencePiece   []byte // tokenizer.model
-	ChatTemplate    []byte // chat_template.jinja
+	Config           []byte // config.json
+	GenerationConfig []byte // generation_config.json
+	TokenizerConfig  []byte // tokenizer_config.json
+	TokenizerJSON    []byte // tokenizer.json
+	SentencePiece    []byte // tokenizer.model
+	AddedTokens      []byte // added_tokens.json
+	ChatTemplate     []byte // chat_template.jinja
 }
 
 // FromHuggingFace converts a repository's tokenizer to a .t file. The result
 // has the same bytes as that of distributed-llama's converter for every
-// tokenizer that both support.
+// tokenizer that both read in the same way as transformers.
 //
-// It supports more than that converter: some more classes, LlamaTokenizer
-// without a tokenizer.model, a list of named chat templates (it takes the one
-// named "default"), and chat_template.jinja if tokenizer_config.json has no
-// template. The error is Invalid, Unsupported or NotFound and names file and
-// field.
+// It follows transformers where that converter does not: chat_template.jinja comes before
+// the template of tokenizer_config.json (of named ones it takes "default"), any class of
+// tokenizer is read whose tokenizer.json is a BPE, tokens are added from every file that
+// lists some, and the end tokens are those of config.json, generation_config.json and
+// tokenizer_config.json. Whether a text begins with BOS follows from add_bos_token, or
+// else from the class and the post-processor. The error is Invalid, Unsupported or NotFound
+// and names file and field.
 func FromHuggingFace(in Files) (File, error) {
-	if in.TokenizerConfig == nil {
-		return File{}, fault.Errorf(fault.NotFound, "cannot convert tokenizer: there is no tokenizer_config.json")
-	}
-	var tc tokenizerConfig
-	if err := json.Unmarshal(in.TokenizerConfig, &tc); err != nil {
-		return File{}, fault.Errorf(fault.Invalid, "cannot convert tokenizer: tokenizer_config.json: %w", err)
-	}
-	f, err := vocabulary(tc.Class, in)
+	f, err := fromHuggingFace(in)
 	if err != nil {
-		return File{}, fmt.Errorf("cannot convert tokenizer: %w", err)
-	}
-	if f.ChatTemplate, err = tc.template(in.ChatTemplate); err != nil {
-		return File{}, fmt.Errorf("cannot convert tokenizer: tokenizer_config.json: %w", err)
-	}
-	f.AddBOS = truthy(tc.AddBOS, true)
-	if err := f.Validate(); err != nil {
 		return File{}, fmt.Errorf("cannot convert tokenizer: %w", err)
 	}
 	return f, nil
 }
 
-func vocabulary(class string, in Files) (File, error) {
-	switch class {
-	case "LlamaTokenizer":
-		if in.SentencePiece != nil {
-			return fromSentencePiece(in.SentencePiece)
-		}
-	case "PreTrainedTokenizerFast", "PreTrainedTokenizer", "LlamaTokenizerFast", "Qwen2Tokenizer", "Qwen2TokenizerFast", "TokenizersBackend":
-	default:
-		return File{}, fault.Errorf(fault.Unsupported, "tokenizer_config.json: tokenizer_class is %q, want LlamaTokenizer, LlamaTokenizerFast, PreTrainedTokenizer, PreTrainedTokenizerFast, Qwen2Tokenizer, Qwen2TokenizerFast or TokenizersBackend", class)
+func fromHuggingFace(in Files) (File, error) {
+	tc, err := in.config()
+	if err != nil {
+		return File{}, err
 	}
-	if in.TokenizerJSON == nil {
-		missing := "tokenizer.json"
-		if class == "LlamaTokenizer" {
-			missing = "tokenizer.model or tokenizer.json"
-		}
-		return File{}, fault.Errorf(fault.NotFound, "there is no %s, which tokenizer_class %s needs", missing, class)
+	extra, err := in.extra(tc)
+	if err != nil {
+		return File{}, err
 	}
-	return fromTokenizerJSON(in.TokenizerJSON, in.Config)
+	var f File
+	if tc.sentencePiece(in) {
+		f, err = fromSentencePiece(in.SentencePiece)
+	} else if in.TokenizerJSON == nil {
+		return File{}, fault.Errorf(fault.NotFound, "there is no tokenizer.json or tokenizer.model")
+	} else {
+		f.Tokens, err = fromTokenizerJSON(in.TokenizerJSON)
+	}
+	if err != nil {
+		return File{}, err
+	}
+	if err := f.addTokens(extra); err != nil {
+		return File{}, err
+	}
+	if err := f.readEnds(in, tc); err != nil {
+		return File{}, err
+	}
+	if err := f.fit(in); err != nil {
+		return File{}, err
+	}
+	if f.ChatTemplate, err = tc.template(in.ChatTemplate); err != nil {
+		return File{}, fmt.Errorf("tokenizer_config.json: %w", err)
+	}
+	f.AddBOS = truthy(tc.AddBOS, tc.beginsText(in, f))
+	return f, f.Validate()
 }
 
 type tokenizerConfig struct {
-	Class        string          `json:"tokenizer_class"`
-	ChatTemplate json.RawMessage `json:"chat_template"`
-	AddBOS       json.RawMessage `json:"add_bos_token"`
+	Class        string                `json:"tokenizer_class"`
+	ChatTemplate json.RawMessage       `json:"chat_template"`
+	AddBOS       json.RawMessage       `json:"add_bos_token"`
+	BOS          tokenText             `json:"bos_token"`
+	EOS          tokenText             `json:"eos_token"`
+	Added        map[string]addedToken `json:"added_tokens_decoder"` // by id
+}
+
+// A tokenText is a token in tokenizer_config.json: a text, or an object with it.
+type tokenText string
+
+// UnmarshalJSON takes anything else as no token, as null is.
+func (t *tokenText) UnmarshalJSON(raw []byte) error {
+	var text string
+	var object struct {
+		Content string `json:"content"`
+	}
+	if json.Unmarshal(raw, &text) != nil && json.Unmarshal(raw, &object) == nil {
+		text = object.Content
+	}
+	*t = tokenText(text)
+	return nil
+}
+
+func (in Files) config() (tokenizerConfig, error) {
+	var tc tokenizerConfig
+	if in.TokenizerConfig == nil {
+		return tc, fault.Errorf(fault.NotFound, "there is no tokenizer_config.json")
+	}
+	if err := json.Unmarshal(in.TokenizerConfig, &tc); err != nil {
+		return tc, fault.Errorf(fault.Invalid, "tokenizer_config.json: %w", err)
+	}
+	return tc, nil
+}
+
+// sentencePiece reports whether the vocabulary is that in tokenizer.model: of the slow
+// LlamaTokenizer, as distributed-llama's converter reads it, or where no other is.
+func (c tokenizerConfig) sentencePiece(in Files) bool {
+	return in.SentencePiece != nil && (c.Class == "LlamaTokenizer" || in.TokenizerJSON == nil)
 }
 
 func (c tokenizerConfig) template(jinja []byte) (string, error) {
 	raw := bytes.TrimSpace(c.ChatTemplate)
-	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+	if jinja != nil || len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
 		return string(jinja), nil
 	}
 	var one string

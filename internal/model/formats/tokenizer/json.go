@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"unicode/utf8"
@@ -14,46 +13,36 @@ type tokenizerJSON struct {
 		Type  string          `json:"type"`
 		Vocab json.RawMessage `json:"vocab"`
 	} `json:"model"`
-	Added []struct {
-		ID      *int   `json:"id"`
-		Content string `json:"content"`
-	} `json:"added_tokens"`
+	Added []addedToken `json:"added_tokens"`
 }
 
-// fromTokenizerJSON reads the vocabulary of tokenizer.json, and the BOS and
-// EOS ids of config.json. The score of a token is -id, so that the order of
-// merges by score is the order by rank.
-func fromTokenizerJSON(raw, config []byte) (File, error) {
+// fromTokenizerJSON reads the vocabulary of tokenizer.json. The score of a token is -id, so
+// that the order of merges by score is the order by rank.
+func fromTokenizerJSON(raw []byte) ([]Token, error) {
 	var in tokenizerJSON
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return File{}, fault.Errorf(fault.Invalid, "tokenizer.json: %w", err)
+		return nil, fault.Errorf(fault.Invalid, "tokenizer.json: %w", err)
 	}
 	if in.Model.Type != "" && in.Model.Type != "BPE" {
-		return File{}, fault.Errorf(fault.Unsupported, "tokenizer.json: model.type is %q, want BPE", in.Model.Type)
+		return nil, fault.Errorf(fault.Unsupported, "tokenizer.json: model.type is %q, want BPE", in.Model.Type)
 	}
 	var ids map[string]int
 	if err := json.Unmarshal(in.Model.Vocab, &ids); err != nil {
-		return File{}, fault.Errorf(fault.Invalid, "tokenizer.json: model.vocab: %w", err)
+		return nil, fault.Errorf(fault.Invalid, "tokenizer.json: model.vocab: %w", err)
 	}
 	for i, a := range in.Added {
 		if a.ID == nil {
-			return File{}, fault.Errorf(fault.Invalid, "tokenizer.json: added_tokens[%d] %q has no id", i, a.Content)
+			return nil, fault.Errorf(fault.Invalid, "tokenizer.json: added_tokens[%d] %q has no id", i, a.Content)
 		}
 		if id, known := ids[a.Content]; known && id != *a.ID {
-			return File{}, fault.Errorf(fault.Invalid, "tokenizer.json: token %q has id %d in model.vocab and %d in added_tokens", a.Content, id, *a.ID)
+			return nil, fault.Errorf(fault.Invalid, "tokenizer.json: token %q has id %d in model.vocab and %d in added_tokens", a.Content, id, *a.ID)
 		}
 		if ids == nil {
 			ids = map[string]int{}
 		}
 		ids[a.Content] = *a.ID
 	}
-	f := File{}
-	var err error
-	if f.Tokens, err = inOrder(ids); err != nil {
-		return File{}, err
-	}
-	f.BOS, f.EOS, err = endpoints(config)
-	return f, err
+	return inOrder(ids)
 }
 
 // inOrder returns the tokens ordered by id. The ids must be 0 to n-1.
@@ -110,35 +99,4 @@ func byteOf(r rune) (byte, bool) {
 		return 173, true
 	}
 	return 0, false
-}
-
-// endpoints reads bos_token_id and eos_token_id (a number or a list).
-func endpoints(config []byte) (bos int, eos []int, err error) {
-	if config == nil {
-		return 0, nil, fault.Errorf(fault.NotFound, "there is no config.json, which names bos and eos")
-	}
-	var c struct {
-		BOS *int            `json:"bos_token_id"`
-		EOS json.RawMessage `json:"eos_token_id"`
-	}
-	if err := json.Unmarshal(config, &c); err != nil {
-		return 0, nil, fault.Errorf(fault.Invalid, "config.json: %w", err)
-	}
-	if c.BOS == nil {
-		return 0, nil, fault.Errorf(fault.Invalid, "config.json: bos_token_id is missing")
-	}
-	raw := bytes.TrimSpace(c.EOS)
-	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
-		return 0, nil, fault.Errorf(fault.Invalid, "config.json: eos_token_id is missing")
-	}
-	if raw[0] != '[' {
-		eos = make([]int, 1)
-		err = json.Unmarshal(raw, &eos[0])
-	} else {
-		err = json.Unmarshal(raw, &eos)
-	}
-	if err != nil {
-		return 0, nil, fault.Errorf(fault.Invalid, "config.json: eos_token_id is neither a number nor a list of numbers: %w", err)
-	}
-	return *c.BOS, eos, nil
 }

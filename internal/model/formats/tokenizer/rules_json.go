@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/fault"
@@ -13,13 +14,22 @@ import (
 // file that FromHuggingFace returns. The error is Unsupported and names what the
 // rules cannot express, or Invalid.
 func RulesFromHuggingFace(in Files, f File) (*Rules, error) {
-	var tc tokenizerConfig
-	if err := json.Unmarshal(in.TokenizerConfig, &tc); err != nil {
-		return nil, fault.Errorf(fault.Invalid, "tokenizer_config.json: %w", err)
-	}
-	r, err := rulesOf(tc.Class, in, f)
+	tc, err := in.config()
 	if err != nil {
 		return nil, err
+	}
+	r, err := rulesOf(tc, in, f)
+	if err != nil {
+		return nil, err
+	}
+	extra, err := in.extra(tc)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range extra {
+		if known := slices.ContainsFunc(r.Added, func(k AddedToken) bool { return int(k.ID) == *a.ID }); !known && *a.ID < len(f.Tokens) && f.Tokens[*a.ID].Text == a.Content {
+			r.Added = append(r.Added, a.rule(true))
+		}
 	}
 	r.Version, r.Tokens = rulesVersion, len(f.Tokens)
 	if _, err := newRuled(f, r); err != nil {
@@ -28,8 +38,8 @@ func RulesFromHuggingFace(in Files, f File) (*Rules, error) {
 	return r, nil
 }
 
-func rulesOf(class string, in Files, f File) (*Rules, error) {
-	if class == "LlamaTokenizer" && in.SentencePiece != nil {
+func rulesOf(tc tokenizerConfig, in Files, f File) (*Rules, error) {
+	if tc.sentencePiece(in) {
 		return rulesOfSentencePiece(in.SentencePiece)
 	}
 	var tj rulesJSON
@@ -54,15 +64,15 @@ type rulesJSON struct {
 		Prefix       string            `json:"continuing_subword_prefix"`
 		Suffix       string            `json:"end_of_word_suffix"`
 	} `json:"model"`
-	Added []struct {
-		ID         int32  `json:"id"`
-		Content    string `json:"content"`
-		SingleWord bool   `json:"single_word"`
-		LStrip     bool   `json:"lstrip"`
-		RStrip     bool   `json:"rstrip"`
-		Normalized bool   `json:"normalized"`
-		Special    bool   `json:"special"`
-	} `json:"added_tokens"`
+	Added []addedToken `json:"added_tokens"`
+}
+
+// rule returns the token as a rule. A token that is no word of the vocabulary is one for
+// control.
+func (a addedToken) rule(control bool) AddedToken {
+	return AddedToken{
+		ID: int32(*a.ID), Control: a.Special || control, Normalized: a.Normalized, SingleWord: a.SingleWord, TrimLeft: a.LStrip, TrimRight: a.RStrip,
+	}
 }
 
 func (in rulesJSON) rules(f File) (*Rules, error) {
@@ -100,11 +110,12 @@ func (in rulesJSON) rules(f File) (*Rules, error) {
 		return nil, err
 	}
 	for _, a := range in.Added {
-		_, ordinary := m.Vocab[a.Content]
-		added := AddedToken{
-			ID: a.ID, Control: a.Special || !ordinary, Normalized: a.Normalized, SingleWord: a.SingleWord, TrimLeft: a.LStrip, TrimRight: a.RStrip,
+		if *a.ID >= len(f.Tokens) { // left out
+			continue
 		}
-		if a.Content != f.Tokens[a.ID].Text {
+		_, ordinary := m.Vocab[a.Content]
+		added := a.rule(!ordinary)
+		if a.Content != f.Tokens[*a.ID].Text {
 			added.Text = a.Content
 		}
 		if n := normalizer.Normalize(normal.Text{String: a.Content}).String; a.Normalized && n != a.Content {

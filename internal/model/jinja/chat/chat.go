@@ -1,6 +1,6 @@
 // Package chat evaluates the chat template of a model for a conversation, with
-// the variables that Hugging Face's transformers gives it: messages, tools,
-// add_generation_prompt, bos_token and eos_token.
+// the variables that Hugging Face's transformers gives it: messages, tools and documents
+// (None if there are none), add_generation_prompt, bos_token and eos_token.
 package chat
 
 import (
@@ -77,15 +77,17 @@ func (t *Template) prompt(ctx context.Context, c Conversation, texts bool) (jinj
 	if err != nil {
 		return jinja.Output{}, err
 	}
-	vars := []jinja.Pair{{Key: "messages", Value: messages}}
+	tools := jinja.None() // as transformers does: templates ask "is not none"
 	if len(c.Tools) > 0 {
-		tools, err := jinja.Decode(c.Tools)
-		if err != nil {
+		if tools, err = jinja.Decode(c.Tools); err != nil {
 			return jinja.Output{}, err
 		}
-		vars = append(vars, jinja.Pair{Key: "tools", Value: tools})
 	}
-	return t.render(ctx, vars...)
+	return t.render(ctx,
+		jinja.Pair{Key: "messages", Value: messages},
+		jinja.Pair{Key: "tools", Value: tools},
+		jinja.Pair{Key: "documents", Value: jinja.None()},
+	)
 }
 
 // calls reports whether a message has calls.
