@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"strings"
 
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -30,7 +31,16 @@ type toolCalls struct {
 type knownCall struct {
 	wire      int    // index that the server gives
 	id        string // that the server gives, or ""
+	name      string // so far
 	arguments bool   // some have come
+}
+
+// more returns what a further piece adds to the name: nothing if it repeats the name, as
+// some servers do with each piece, and the rest if it repeats the beginning.
+func (k *knownCall) more(name string) string {
+	rest := strings.TrimPrefix(name, k.name)
+	k.name += rest
+	return rest
 }
 
 func (t *toolCalls) any() bool { return len(t.known) > 0 }
@@ -41,7 +51,7 @@ func (t *toolCalls) pieces(in []wireCall) []openai.ToolCall {
 	var out []openai.ToolCall
 	for _, w := range in {
 		i, begins := t.find(w)
-		p := openai.ToolCall{Index: i, Function: openai.ToolFunction{Name: w.Function.Name, Arguments: arguments(w.Function.Arguments)}}
+		p := openai.ToolCall{Index: i, Function: openai.ToolFunction{Name: t.known[i].more(w.Function.Name), Arguments: arguments(w.Function.Arguments)}}
 		if begins {
 			p.ID, p.Type = w.ID, w.Type
 			if p.ID == "" {

@@ -93,6 +93,7 @@ func TestParser(t *testing.T) {
 			answer{"I look.", []string{`get_weather({"location": "Köln", "days": 2, "metric": true, "tags": ["a"]})`}, true}},
 		"CoderBare":   {toolcall.QwenCoder, "<function=now>\n</function>", calls("now({})")},
 		"CoderText":   {toolcall.QwenCoder, "<tool_call><function=get_weather><parameter=location>\n\n12\n\n</parameter><parameter=days>many</parameter><parameter=other>null</parameter></function></tool_call>", calls(`get_weather({"location": "\n12\n", "days": "many", "other": null})`)},
+		"CoderInner":  {toolcall.QwenCoder, "<tool_call><function=get_weather><parameter=location>\nends with </parameter> here, </parameter>\n</parameter>\n<parameter=days>2</parameter></function></tool_call>", calls(`get_weather({"location": "ends with </parameter> here, </parameter>", "days": 2})`)},
 		"CoderOther":  {toolcall.QwenCoder, "<tool_call>\n<function=rm>\n</function>", answer{Text: "<tool_call>\n<function=rm>\n</function>"}},
 		"Llama":       {toolcall.Llama, `{"name": "get_weather", "parameters": ` + weather + `}`, calls(weatherCall)},
 		"LlamaTag":    {toolcall.Llama, `<|python_tag|>{"type": "function", "name": "get_weather", "parameters": ` + weather + `}; {"name": "now", "parameters": {}}`, calls(weatherCall, "now({})")},

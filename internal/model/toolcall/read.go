@@ -42,6 +42,30 @@ func (c *cutter) cut(in []byte, mark string) (before string, n int, found bool) 
 	return string(in[:i]), i + len(mark), true
 }
 
+// cutBefore is cut with a mark that counts only before one of some texts, with spaces
+// between: what comes before it may hold the mark, too.
+func (c *cutter) cutBefore(in []byte, mark string, texts ...string) (before string, n int, found bool) {
+	for {
+		i := bytes.Index(in[c.from:], []byte(mark))
+		if i < 0 {
+			c.from = max(c.from, len(in)-len(mark)+1)
+			return "", 0, false
+		}
+		i += c.from
+		rest := in[i+len(mark):]
+		switch literal(rest[spaces(rest):], texts...) {
+		case undecided:
+			c.from = i
+			return "", 0, false
+		case -1:
+			c.from = i + len(mark)
+			continue
+		}
+		c.from = 0
+		return string(in[:i]), i + len(mark), true
+	}
+}
+
 // An object reads the arguments of a call that has begun.
 type object struct {
 	p    *Parser

@@ -103,7 +103,7 @@ func (b *coderBlock) read(in []byte) (n int, v verdict) {
 			n += k
 			b.state, b.key = coderValue, key
 		case coderValue:
-			value, k, found := b.cut.cut(in[n:], "</parameter>")
+			value, k, found := b.cut.cutBefore(in[n:], "</parameter>", "<parameter=", coderEnd, hermesEnd)
 			if !found {
 				return n, more
 			}
@@ -202,7 +202,7 @@ func (b *glmBlock) read(in []byte) (n int, v verdict) {
 				return n, broken
 			}
 		case glmValue:
-			value, k, found := b.cut.cut(in[n:], "</arg_value>")
+			value, k, found := b.cut.cutBefore(in[n:], "</arg_value>", glmKeyBegin, hermesEnd)
 			if !found {
 				return n, more
 			}
