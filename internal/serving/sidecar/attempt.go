@@ -65,7 +65,7 @@ func (r *runner) begin(as queue.Assignment) {
 	ctx, cancel := r.work()
 	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.honours, features: r.features, inputs: 1}
 	a.frames = newFrameLog(r.requests, r.cfg.Logger, as)
-	r.resumable.add(a.frames)
+	r.logs.add(a.frames)
 	if len(r.running) == 0 {
 		r.idle = make(chan struct{})
 	}
@@ -298,9 +298,7 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool, err erro
 	if len(r.ends) == 1 {
 		r.reported = make(chan struct{})
 	}
-	for _, dropped := range r.endedLogs.add(a.frames, time.Now()) {
-		r.resumable.remove(dropped)
-	}
+	r.logs.end(a.frames, time.Now())
 	r.cached(a.assignment.Request.Affinity)
 	r.metrics.attempt(end)
 	if healthy {

@@ -16,7 +16,7 @@ const (
 )
 
 // endedLogs stores the frame logs of ended attempts, because gateways may request their
-// frames again. The zero value is ready to use. The runner's mutex guards it.
+// frames again. The zero value is ready to use. The mutex of frameLogs guards it.
 type endedLogs struct {
 	kept  []keptLog // oldest first
 	bytes int

@@ -10,7 +10,7 @@ import (
 
 // resumable holds the frame logs of the attempts of a runner by request, so that clients
 // can request lost frames. A runner may have several attempts of one request. The zero
-// value is ready to use. The runner's mutex guards it.
+// value is ready to use. The mutex of frameLogs guards it.
 type resumable map[string][]*frameLog
 
 func (m *resumable) add(l *frameLog) {
@@ -36,10 +36,7 @@ func (m *resumable) remove(l *frameLog) {
 // would cost every request more.
 func (r *runner) onResume(subject string, from queue.Resume) (struct{}, bool) {
 	id := strings.TrimPrefix(subject, names.ResumeSubject(r.cfg.Session, ""))
-	r.mu.Lock()
-	logs := slices.Clone(r.resumable[id])
-	r.mu.Unlock()
-	for _, l := range logs {
+	for _, l := range r.logs.of(id) {
 		l.resend(from)
 	}
 	return struct{}{}, false

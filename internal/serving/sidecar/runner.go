@@ -21,6 +21,7 @@ type runner struct {
 	work         func() (context.Context, context.CancelCauseFunc)
 	metrics      *metrics
 	requests     *queue.Queue
+	logs         frameLogs
 	announceNow  chan struct{} // cap 1: the record is to be written at once
 	announceSoon chan struct{} // cap 1: the record is to be written soon
 	toReport     chan struct{} // cap 1: there are ends to report
@@ -51,8 +52,6 @@ type runner struct {
 	running       []*attempt // at most Slots, oldest first
 	begins        int        // how many inputs the server has got from attempts
 	taken         int        // slots that requests from elsewhere take, less than Slots
-	endedLogs     endedLogs  // of ended attempts
-	resumable     resumable  // the logs of running and ended attempts
 	// affinities are the conversations of the latest attempts, "" for none, the
 	// last one first: one for each prompt cache that the engine has used.
 	affinities []string
