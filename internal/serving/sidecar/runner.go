@@ -3,6 +3,7 @@ package sidecar
 import (
 	"context"
 	"crypto/rand"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,14 +45,10 @@ type runner struct {
 	drainOrdered bool           // whether a drain order is in effect
 	traffic      *queue.Traffic // never changed in place
 	trafficKnown bool           // whether the registry was read, or did not answer in time
-	// trafficListed means that traffic is the registry's. trafficTimer is not nil
-	// while the registry no longer lists it.
-	trafficListed bool
-	trafficTimer  *time.Timer
-	fence         fence
-	running       []*attempt // at most Slots, oldest first
-	begins        int        // how many inputs the server has got from attempts
-	taken         int        // slots that requests from elsewhere take, less than Slots
+	fence        fence
+	running      []*attempt // at most Slots, oldest first
+	begins       int        // how many inputs the server has got from attempts
+	taken        int        // slots that requests from elsewhere take, less than Slots
 	// affinities are the conversations of the latest attempts, "" for none, the
 	// last one first: one for each prompt cache that the engine has used.
 	affinities []string
@@ -195,4 +192,22 @@ func (r *runner) step() {
 	r.version++
 	r.metrics.setState(r.state())
 	r.metrics.running.Set(float64(len(r.running)))
+}
+
+func (r *runner) setTraffic(t *queue.Traffic) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !reflect.DeepEqual(r.traffic, t) {
+		r.traffic = t
+		r.changed()
+	}
+}
+
+func (r *runner) setTrafficKnown() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.trafficKnown {
+		r.trafficKnown = true
+		r.changed()
+	}
 }

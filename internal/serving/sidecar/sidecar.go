@@ -206,7 +206,7 @@ func Run(ctx context.Context, cfg Config) error {
 		g.Go(func() error { r.watchLoad(ctx); return nil })
 	}
 	if cfg.Member != "" {
-		g.Go(func() error { r.watchTraffic(work); return nil })
+		g.Go(func() error { (&trafficWatcher{r: r}).watch(work); return nil })
 	}
 	<-ctx.Done()
 	cfg.Logger.Info("draining")

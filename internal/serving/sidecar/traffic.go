@@ -2,8 +2,8 @@ package sidecar
 
 import (
 	"context"
-	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gorizond/koldun/internal/names"
@@ -21,86 +21,80 @@ const (
 	trafficKept = 30 * time.Second
 )
 
-// watchTraffic follows weight and fallback of the runner's group in the registry,
+// A trafficWatcher keeps the traffic of its runner as the registry says. mu guards the
+// fields below it, and is held while it takes the runner's mu.
+type trafficWatcher struct {
+	r *runner
+
+	mu     sync.Mutex
+	listed bool        // the runner's traffic is the registry's
+	timer  *time.Timer // not nil while the registry no longer lists it
+}
+
+// watch follows weight and fallback of the runner's group in the registry,
 // until ctx ends. So a change of them restarts no engine. It asks the leader of the session,
 // because a runner may not read buckets: JetStream would send the answer to any subject that
 // the runner names.
-func (r *runner) watchTraffic(ctx context.Context) {
-	late := time.AfterFunc(trafficWait, r.setTrafficKnown)
+func (w *trafficWatcher) watch(ctx context.Context) {
+	late := time.AfterFunc(trafficWait, w.r.setTrafficKnown)
 	defer late.Stop()
-	defer r.stopTrafficKept()
-	namespace, name, _ := strings.Cut(r.cfg.Model, "/")
+	defer w.stop()
+	cfg := &w.r.cfg
+	namespace, name, _ := strings.Cut(cfg.Model, "/")
 	model := names.ModelKey(namespace, name)
-	bus.WatchAnswer(ctx, r.cfg.Bus, names.MembersSubject(r.cfg.Session, model), names.KVSubject(names.ModelsBucket, model), r.onMembers)
+	bus.WatchAnswer(ctx, cfg.Bus, names.MembersSubject(cfg.Session, model), names.KVSubject(names.ModelsBucket, model), w.onMembers)
 }
 
 // onMembers handles what the model's record says.
-func (r *runner) onMembers(m queue.Members) {
-	if member, ok := m.Members[r.cfg.Member]; ok {
-		r.listed(queue.Traffic{Group: r.cfg.Member, Weight: member.Weight, Fallback: member.Fallback})
+func (w *trafficWatcher) onMembers(m queue.Members) {
+	group := w.r.cfg.Member
+	if member, ok := m.Members[group]; ok {
+		w.list(queue.Traffic{Group: group, Weight: member.Weight, Fallback: member.Fallback})
 	} else {
-		r.unlisted()
+		w.unlist()
 	}
-	r.setTrafficKnown()
+	w.r.setTrafficKnown()
 }
 
-// listed announces what the registry says of the runner's group.
-func (r *runner) listed(t queue.Traffic) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.endTrafficKept()
-	r.trafficListed = true
-	r.setTraffic(&t)
+// list announces what the registry says of the runner's group.
+func (w *trafficWatcher) list(t queue.Traffic) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopTimer()
+	w.listed = true
+	w.r.setTraffic(&t)
 }
 
-// unlisted returns to the default after trafficKept, unless the group is listed by
+// unlist returns to the default after trafficKept, unless the group is listed by
 // then.
-func (r *runner) unlisted() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.trafficListed || r.trafficTimer != nil {
+func (w *trafficWatcher) unlist() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.listed || w.timer != nil {
 		return
 	}
 	var timer *time.Timer
 	timer = time.AfterFunc(trafficKept, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.trafficTimer == timer { // not revoked meanwhile
-			r.trafficTimer, r.trafficListed = nil, false
-			r.setTraffic(r.cfg.Traffic)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.timer == timer { // not revoked meanwhile
+			w.timer, w.listed = nil, false
+			w.r.setTraffic(w.r.cfg.Traffic)
 		}
 	})
-	r.trafficTimer = timer
+	w.timer = timer
 }
 
-func (r *runner) stopTrafficKept() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.endTrafficKept()
+func (w *trafficWatcher) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopTimer()
 }
 
-// endTrafficKept is called with mu held.
-func (r *runner) endTrafficKept() {
-	if r.trafficTimer != nil {
-		r.trafficTimer.Stop()
-		r.trafficTimer = nil
-	}
-}
-
-// setTraffic is called with mu held.
-func (r *runner) setTraffic(t *queue.Traffic) {
-	if reflect.DeepEqual(r.traffic, t) {
-		return
-	}
-	r.traffic = t
-	r.changed()
-}
-
-func (r *runner) setTrafficKnown() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.trafficKnown {
-		r.trafficKnown = true
-		r.changed()
+// stopTimer is called with mu held.
+func (w *trafficWatcher) stopTimer() {
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
 	}
 }

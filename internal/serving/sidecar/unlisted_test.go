@@ -38,7 +38,8 @@ func TestUnlistedTrafficIsKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRunner(Config{Bus: &bus.Bus{}, Member: "old", Slots: 1})
-				defer r.stopTrafficKept()
+				w := &trafficWatcher{r: r}
+				defer w.stop()
 				traffic := func() *queue.Traffic {
 					r.mu.Lock()
 					defer r.mu.Unlock()
@@ -48,7 +49,7 @@ func TestUnlistedTrafficIsKept(t *testing.T) {
 					if i > 0 {
 						time.Sleep(10 * time.Second)
 					}
-					r.onMembers(m)
+					w.onMembers(m)
 				}
 				time.Sleep(9 * time.Second)
 				if diff := cmp.Diff(c.kept, traffic()); diff != "" {
