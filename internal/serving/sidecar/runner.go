@@ -40,7 +40,6 @@ type runner struct {
 	progress     string         // what the engine does, while it loads; "" if unknown
 	refused      int            // how often in a row it was too busy for requests
 	endings      int            // how often the engine has ended
-	replaced     bool           // whether another process has written the last record under the name
 	draining     bool           // Run's context has ended
 	drainOrdered bool           // whether a drain order is in effect
 	traffic      *queue.Traffic // never changed in place

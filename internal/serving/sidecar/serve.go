@@ -9,9 +9,9 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-// subscribe listens to the dispatcher, and to clients that cancel or have lost frames. The
-// returned function ends it and may be called more than once.
-func (r *runner) subscribe() (func(), error) {
+// subscribe listens to the dispatcher, to clients that cancel or have lost frames, and for
+// the announcer. The returned function ends it and may be called more than once.
+func (r *runner) subscribe(a *announcer) (func(), error) {
 	var stops []func()
 	stopAll := sync.OnceFunc(func() {
 		for _, stop := range stops {
@@ -42,7 +42,7 @@ func (r *runner) subscribe() (func(), error) {
 	if err := add(bus.Serve(b, names.ResumeSubject(session, "*"), r.onResume)); err != nil {
 		return nil, err
 	}
-	if err := add(bus.Listen(b, names.StoredSubject(names.RunnersBucket, r.key()), r.onRecord)); err != nil {
+	if err := add(a.listen()); err != nil {
 		return nil, err
 	}
 	return stopAll, nil

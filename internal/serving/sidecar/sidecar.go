@@ -175,12 +175,13 @@ func Run(ctx context.Context, cfg Config) error {
 		listener = l
 	}
 	r := newRunner(cfg)
+	a := &announcer{r: r}
 
 	// The context work outlives ctx for draining.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	r.work = func() (context.Context, context.CancelCauseFunc) { return context.WithCancelCause(work) }
-	unsubscribe, err := r.subscribe()
+	unsubscribe, err := r.subscribe(a)
 	if err != nil {
 		if listener != nil {
 			_ = listener.Close()
@@ -195,7 +196,7 @@ func Run(ctx context.Context, cfg Config) error {
 			return httpserver.Serve(work, listener, r.health(), httpserver.Options{Name: "health", Grace: time.Second, Logger: cfg.Logger})
 		})
 	}
-	g.Go(func() error { r.announce(work); return nil })
+	g.Go(func() error { a.announce(work); return nil })
 	g.Go(func() error { r.report(work); return nil })
 	for range cfg.Slots {
 		g.Go(func() error { r.attempts(work); return nil })
@@ -214,7 +215,7 @@ func Run(ctx context.Context, cfg Config) error {
 	unsubscribe()
 	stopWork()
 	err = g.Wait()
-	r.withdraw()
+	a.withdraw()
 	cfg.Logger.Info("stopped")
 	return err
 }
