@@ -77,7 +77,10 @@ func (a *announcer) write(ctx context.Context) error {
 func (a *announcer) withdraw() {
 	ctx, cancel := context.WithTimeout(context.Background(), announceTimeout)
 	defer cancel()
-	if a.r.hasEnds() {
+	a.r.mu.Lock()
+	pending := len(a.r.outbox.ends)
+	a.r.mu.Unlock()
+	if pending > 0 {
 		_ = a.write(ctx)
 		return
 	}

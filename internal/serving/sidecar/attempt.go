@@ -294,10 +294,7 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool, err erro
 		r.reason = err
 	}
 	end.FirstToken = a.first
-	r.ends = append(r.ends, &end)
-	if len(r.ends) == 1 {
-		r.reported = make(chan struct{})
-	}
+	r.outbox.add(&end)
 	r.logs.end(a.frames, time.Now())
 	r.cached(a.assignment.Request.Affinity)
 	r.metrics.attempt(end)
@@ -309,10 +306,7 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool, err erro
 		r.suspectEngine()
 		r.changed()
 	}
-	select {
-	case r.toReport <- struct{}{}:
-	default: // a signal is pending
-	}
+	raise(r.outbox.added)
 	if len(r.running) == 0 {
 		close(r.idle)
 	}

@@ -38,8 +38,8 @@ func (r *runner) drain() {
 	}
 	close(r.drained)
 	r.mu.Lock()
-	reported := r.reported
-	pending := len(r.ends)
+	reported := r.outbox.empty
+	pending := len(r.outbox.ends)
 	r.mu.Unlock()
 	if r.cfg.Bus.Closed() {
 		return
@@ -51,11 +51,4 @@ func (r *runner) drain() {
 	case <-timer.C:
 		r.cfg.Logger.Warn("no dispatcher took note of the last ends", "ends", pending)
 	}
-}
-
-// hasEnds reports whether there are unacknowledged ends.
-func (r *runner) hasEnds() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.ends) > 0
 }

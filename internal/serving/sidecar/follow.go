@@ -60,12 +60,7 @@ func (r *runner) ended() int {
 
 // suspectEngine makes watchEngine check that the engine still generates. It is
 // called with mu held.
-func (r *runner) suspectEngine() {
-	select {
-	case r.suspect <- struct{}{}:
-	default: // a signal is pending
-	}
-}
+func (r *runner) suspectEngine() { raise(r.suspect) }
 
 // rest waits before the next attempt to get a token. While the engine loads, it
 // announces the progress, and ends as soon as the engine serves.

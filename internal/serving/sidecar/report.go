@@ -17,16 +17,19 @@ const (
 	reportPauseMax = 2 * time.Second
 )
 
+// A reporter reports the ends in its runner's outbox. It has no state of its own.
+type reporter struct{ r *runner }
+
 // report reports each end to the leader until the leader acknowledges it. An
 // acknowledgement means that the outcome is stored, so ends are reported
 // concurrently, at most queue.MaxEnds.
-func (r *runner) report(ctx context.Context) {
+func (p reporter) report(ctx context.Context) {
 	var tellers sync.WaitGroup
 	defer tellers.Wait()
 	ready := make(chan *queue.AttemptEnd) // to an idle teller
 	teller := func(e *queue.AttemptEnd) {
 		for {
-			r.tellUntilHeard(ctx, e)
+			p.tellUntilHeard(ctx, e)
 			select {
 			case <-ctx.Done():
 				return
@@ -36,9 +39,9 @@ func (r *runner) report(ctx context.Context) {
 	}
 	told := map[*queue.AttemptEnd]bool{} // ends that have a teller
 	for {
-		r.mu.Lock()
-		ends := slices.Clone(r.ends)
-		r.mu.Unlock()
+		p.r.mu.Lock()
+		ends := slices.Clone(p.r.outbox.ends)
+		p.r.mu.Unlock()
 		now := make(map[*queue.AttemptEnd]bool, len(ends))
 		for _, e := range ends {
 			if !told[e] {
@@ -54,13 +57,13 @@ func (r *runner) report(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.toReport:
+		case <-p.r.outbox.added:
 		}
 	}
 }
 
-func (r *runner) tellUntilHeard(ctx context.Context, e *queue.AttemptEnd) {
-	for pause := reportPauseMin; !r.tell(ctx, e); pause = min(2*pause, reportPauseMax) {
+func (p reporter) tellUntilHeard(ctx context.Context, e *queue.AttemptEnd) {
+	for pause := reportPauseMin; !p.tell(ctx, e); pause = min(2*pause, reportPauseMax) {
 		select {
 		case <-ctx.Done():
 			return
@@ -70,33 +73,20 @@ func (r *runner) tellUntilHeard(ctx context.Context, e *queue.AttemptEnd) {
 }
 
 // tell makes one attempt, and reports whether the leader acknowledged the end.
-func (r *runner) tell(ctx context.Context, e *queue.AttemptEnd) bool {
+func (p reporter) tell(ctx context.Context, e *queue.AttemptEnd) bool {
 	ctx, cancel := context.WithTimeout(ctx, reportTry)
 	defer cancel()
-	r.mu.Lock()
-	report := queue.EndReport{AttemptEnd: *e, Status: r.status()}
-	r.mu.Unlock()
-	ack, err := bus.Call[queue.Ack](ctx, r.cfg.Bus, names.EndSubject(r.cfg.Session), &report)
+	p.r.mu.Lock()
+	report := queue.EndReport{AttemptEnd: *e, Status: p.r.status()}
+	p.r.mu.Unlock()
+	ack, err := bus.Call[queue.Ack](ctx, p.r.cfg.Bus, names.EndSubject(p.r.cfg.Session), &report)
 	if err != nil || !ack.OK {
-		r.cfg.Logger.Debug("the end of an attempt is not acknowledged yet", "request", e.Request, "error", err)
+		p.r.cfg.Logger.Debug("the end of an attempt is not acknowledged yet", "request", e.Request, "error", err)
 		return false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ends = slices.DeleteFunc(r.ends, func(other *queue.AttemptEnd) bool { return other == e })
-	if len(r.ends) == 0 {
-		r.ends = nil
-		close(r.reported)
-	}
-	r.changedByRequest()
+	p.r.mu.Lock()
+	defer p.r.mu.Unlock()
+	p.r.outbox.remove(e)
+	p.r.changedByRequest()
 	return true
-}
-
-// unreported returns the unacknowledged ends. The caller holds mu.
-func (r *runner) unreported() []queue.AttemptEnd {
-	var out []queue.AttemptEnd
-	for _, e := range r.ends {
-		out = append(out, *e)
-	}
-	return out
 }

@@ -25,7 +25,6 @@ type runner struct {
 	logs         frameLogs
 	announceNow  chan struct{} // cap 1: the record is to be written at once
 	announceSoon chan struct{} // cap 1: the record is to be written soon
-	toReport     chan struct{} // cap 1: there are ends to report
 	suspect      chan struct{} // cap 1: the engine has to prove itself again
 	begun        chan *attempt // cap Slots: the attempts to work on
 	hangs        atomic.Bool   // whether the engine was silent for too long
@@ -51,12 +50,11 @@ type runner struct {
 	// affinities are the conversations of the latest attempts, "" for none, the
 	// last one first: one for each prompt cache that the engine has used.
 	affinities []string
-	honours    []string            // hints that the engine honours, once ready; never changed in place
-	operations []openai.Operation  // that the engine lists, once ready; never changed in place
-	features   openai.Features     // that the engine offers, once ready
-	ends       []*queue.AttemptEnd // not acknowledged yet, oldest first; never changed
-	idle       chan struct{}       // closed while nothing is running
-	reported   chan struct{}       // closed while ends is empty
+	honours    []string           // hints that the engine honours, once ready; never changed in place
+	operations []openai.Operation // that the engine lists, once ready; never changed in place
+	features   openai.Features    // that the engine offers, once ready
+	outbox     outbox
+	idle       chan struct{} // closed while nothing is running
 }
 
 func newRunner(cfg Config) *runner {
@@ -70,16 +68,14 @@ func newRunner(cfg Config) *runner {
 		trafficKnown: cfg.Member == "",
 		announceNow:  make(chan struct{}, 1),
 		announceSoon: make(chan struct{}, 1),
-		toReport:     make(chan struct{}, 1),
 		suspect:      make(chan struct{}, 1),
 		drains:       make(chan struct{}),
 		drained:      make(chan struct{}),
 		begun:        make(chan *attempt, cfg.Slots),
 		idle:         make(chan struct{}),
-		reported:     make(chan struct{}),
+		outbox:       newOutbox(),
 	}
 	close(r.idle)
-	close(r.reported)
 	r.metrics.slots.Set(float64(cfg.Slots))
 	r.metrics.registry.MustRegister(cfg.Bus.Metrics()...)
 	return r
@@ -111,7 +107,7 @@ func (r *runner) record() queue.Runner {
 		Operations: r.operations,
 		Features:   r.features,
 		Traffic:    r.traffic,
-		Ends:       r.unreported(),
+		Ends:       r.outbox.copies(),
 		Instance:   r.instance,
 		Version:    r.version,
 	}
@@ -171,20 +167,14 @@ func (r *runner) status() queue.RunnerStatus {
 // know at once.
 func (r *runner) changed() {
 	r.step()
-	select {
-	case r.announceNow <- struct{}{}:
-	default: // a signal is pending
-	}
+	raise(r.announceNow)
 }
 
 // changedByRequest requires mu. It is called after a change that each request
 // causes. The leader learns it from answers and reports, so the record may wait.
 func (r *runner) changedByRequest() {
 	r.step()
-	select {
-	case r.announceSoon <- struct{}{}:
-	default: // a signal is pending
-	}
+	raise(r.announceSoon)
 }
 
 func (r *runner) step() {
@@ -208,5 +198,13 @@ func (r *runner) setTrafficKnown() {
 	if !r.trafficKnown {
 		r.trafficKnown = true
 		r.changed()
+	}
+}
+
+// raise sends a signal, unless one is pending.
+func raise(signal chan<- struct{}) {
+	select {
+	case signal <- struct{}{}:
+	default:
 	}
 }

@@ -84,7 +84,7 @@ func (r *runner) refusal(as queue.Assignment) string {
 		return queue.RefusedUnsynced
 	case r.draining, r.drainOrdered:
 		return queue.RefusedDraining
-	case len(r.running)+r.taken >= r.cfg.Slots, len(r.ends)+len(r.running) >= queue.MaxEnds:
+	case len(r.running)+r.taken >= r.cfg.Slots, len(r.outbox.ends)+len(r.running) >= queue.MaxEnds:
 		return queue.RefusedBusy
 	case !r.ready:
 		return queue.RefusedNotReady

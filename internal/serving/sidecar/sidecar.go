@@ -197,7 +197,7 @@ func Run(ctx context.Context, cfg Config) error {
 		})
 	}
 	g.Go(func() error { a.announce(work); return nil })
-	g.Go(func() error { r.report(work); return nil })
+	g.Go(func() error { reporter{r}.report(work); return nil })
 	for range cfg.Slots {
 		g.Go(func() error { r.attempts(work); return nil })
 	}
