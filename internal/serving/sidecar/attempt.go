@@ -43,10 +43,17 @@ type attempt struct {
 	traced     trace.Span
 	heard      atomic.Int64 // when the engine last sent something for it, in ns since 1970; 0: never
 
-	// Guarded by r.mu:
+	// The mutex of r guards these:
 	inputs    int       // that the server counts as requests
 	first     time.Time // time of the first text
 	givenBack bool      // handed back: it must send no text
+}
+
+// sends notes how many inputs the attempt is about to send.
+func (a *attempt) sends(inputs int) {
+	a.r.mu.Lock()
+	defer a.r.mu.Unlock()
+	a.r.slots.sends(a, inputs)
 }
 
 // held is called with r.mu held.
@@ -66,11 +73,7 @@ func (r *runner) begin(as queue.Assignment) {
 	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.honours, features: r.features, inputs: 1}
 	a.frames = newFrameLog(r.requests, r.cfg.Logger, as)
 	r.logs.add(a.frames)
-	if len(r.running) == 0 {
-		r.idle = make(chan struct{})
-	}
-	r.running = append(r.running, a)
-	r.begins++
+	r.slots.begin(a)
 	r.changedByRequest()
 	r.begun <- a // there is room: it holds only attempts that run
 }
@@ -146,7 +149,7 @@ func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 	}
 	a.frames.addSoon(queue.Frame{Kind: queue.FrameStarted, Ignored: ignored, Member: a.r.cfg.Member})
 	describe(a.traced, about)
-	a.r.sends(a, about.Inputs)
+	a.sends(about.Inputs)
 	if req.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, req.Timeout, errTimeout)
@@ -279,10 +282,10 @@ func errUnhonoured(ignored []string) error {
 func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.running = slices.DeleteFunc(r.running, func(other *attempt) bool { return other == a })
+	r.slots.end(a)
 	switch {
 	case errors.Is(err, engineapi.ErrTimeout): // the engine sent nothing for too long
-		r.hangs.Store(!r.generatesSince(a.midSilence(time.Now())))
+		r.hangs.Store(!r.slots.generatesSince(a.midSilence(time.Now())))
 	case healthy:
 		r.hangs.Store(false)
 	}
@@ -296,20 +299,16 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool, err erro
 	end.FirstToken = a.first
 	r.outbox.add(&end)
 	r.logs.end(a.frames, time.Now())
-	r.cached(a.assignment.Request.Affinity)
 	r.metrics.attempt(end)
 	if healthy {
 		r.changedByRequest()
 	} else {
 		r.ready = false
-		r.affinities = nil
+		r.slots.caches = nil
 		r.suspectEngine()
 		r.changed()
 	}
 	raise(r.outbox.added)
-	if len(r.running) == 0 {
-		close(r.idle)
-	}
 }
 
 // midSilence returns the middle of the time for which the engine has sent nothing
@@ -318,11 +317,4 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool, err erro
 func (a *attempt) midSilence(now time.Time) int64 {
 	since := max(a.heard.Load(), a.started.UnixNano())
 	return since + (now.UnixNano()-since)/2
-}
-
-// generatesSince reports whether the engine has sent something for a running
-// attempt after a moment, in ns since 1970. Such an engine does not hang, and to
-// restart it would break off what it generates. It is called with mu held.
-func (r *runner) generatesSince(moment int64) bool {
-	return slices.ContainsFunc(r.running, func(a *attempt) bool { return a.heard.Load() > moment })
 }

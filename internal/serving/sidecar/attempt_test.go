@@ -26,7 +26,7 @@ func TestHangs(t *testing.T) {
 		"OneOfTheOthers":        {[]time.Duration{silence - 5*time.Millisecond, time.Second}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &runner{cfg: Config{Slots: 4}, metrics: newMetrics(), idle: make(chan struct{})}
+			r := &runner{metrics: newMetrics(), slots: slots{all: 4, idle: make(chan struct{})}}
 			begun := func(ago time.Duration) *attempt {
 				now := time.Now()
 				a := &attempt{r: r, ctx: t.Context(), started: now.Add(-2 * silence)}
@@ -34,7 +34,7 @@ func TestHangs(t *testing.T) {
 				if ago > 0 {
 					a.heard.Store(now.Add(-ago).UnixNano())
 				}
-				r.running = append(r.running, a)
+				r.slots.running = append(r.slots.running, a)
 				return a
 			}
 			a := begun(silence)

@@ -11,7 +11,7 @@ func (r *runner) drain() {
 	r.mu.Lock()
 	r.draining = true
 	r.changed()
-	running, idle := slices.Clone(r.running), r.idle
+	running, idle := slices.Clone(r.slots.running), r.slots.idle
 	var handedBack []*attempt
 	for _, a := range running {
 		if a.first.IsZero() {

@@ -93,7 +93,7 @@ func (r *runner) refusedInARow() int {
 func (r *runner) generated(after time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.generatesSince(after.UnixNano())
+	return r.slots.generatesSince(after.UnixNano())
 }
 
 // restartEngine restarts the engine. Without a supervisor it makes /engine/livez
@@ -119,7 +119,7 @@ func (r *runner) restartEngine(ctx context.Context) {
 // runs.
 func (r *runner) checkAlive(ctx context.Context) {
 	r.mu.Lock()
-	busy := len(r.running) > 0
+	busy := len(r.slots.running) > 0
 	r.mu.Unlock()
 	if busy {
 		return
@@ -159,6 +159,6 @@ func (r *runner) setReady(ready bool) {
 		return
 	}
 	r.ready, r.progress = ready, ""
-	r.affinities = nil // the warm-up replaced a conversation in the prompt cache
+	r.slots.caches = nil // the warm-up replaced a conversation in the prompt cache
 	r.changed()
 }

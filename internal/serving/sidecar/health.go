@@ -55,7 +55,7 @@ func (r *runner) checkServing(context.Context) error {
 	switch {
 	case r.draining:
 		return errors.New("draining")
-	case !r.ready && len(r.running) == 0:
+	case !r.ready && len(r.slots.running) == 0:
 		return r.tokenless()
 	}
 	return nil
@@ -75,7 +75,7 @@ func (r *runner) checkGenerating(context.Context) error {
 func (r *runner) checkHang(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.hungAt.IsZero() || r.generatesSince(r.hungAt.UnixNano()) {
+	if r.hungAt.IsZero() || r.slots.generatesSince(r.hungAt.UnixNano()) {
 		return nil
 	}
 	return errors.New("it was silent for too long, and no token has come out of it since")

@@ -31,10 +31,10 @@ func TestHealthStates(t *testing.T) {
 		"Fails":        {&runner{reason: errors.New("no model")}, "yet: no model", "yet: no model", ""},
 		"Generates":    {&runner{ready: true}, "", "", ""},
 		"Drains":       {&runner{ready: true, draining: true}, "draining", "", ""},
-		"FailedOnce":   {&runner{running: []*attempt{heard(hung)}}, "", "no token", ""},
+		"FailedOnce":   {&runner{slots: slots{running: []*attempt{heard(hung)}}}, "", "no token", ""},
 		"Hangs":        {&runner{hungAt: hung}, "no token", "no token", "silent for too long"},
-		"HangsForAll":  {&runner{hungAt: hung, running: []*attempt{heard(hung.Add(-time.Second))}}, "", "no token", "silent for too long"},
-		"HangsForNone": {&runner{hungAt: hung, running: []*attempt{heard(hung.Add(time.Second))}}, "", "no token", ""},
+		"HangsForAll":  {&runner{hungAt: hung, slots: slots{running: []*attempt{heard(hung.Add(-time.Second))}}}, "", "no token", "silent for too long"},
+		"HangsForNone": {&runner{hungAt: hung, slots: slots{running: []*attempt{heard(hung.Add(time.Second))}}}, "", "no token", ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -20,19 +20,19 @@ func (l loaded) Load(context.Context) (engineapi.Load, error) {
 func TestOwnInputs(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *runner, a *attempt){
 		"Before":    nil,
-		"Meanwhile": func(r *runner, a *attempt) { r.sends(a, 500) },
+		"Meanwhile": func(r *runner, a *attempt) { r.slots.sends(a, 500) },
 		"Ended": func(r *runner, a *attempt) {
-			r.sends(a, 500)
-			r.running = r.running[:1]
+			r.slots.sends(a, 500)
+			r.slots.running = r.slots.running[:1]
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			chat, embedding := &attempt{inputs: 1}, &attempt{inputs: 1}
-			r := &runner{running: []*attempt{chat, embedding}, begins: 2}
-			r.sends(chat, 0)
+			r := &runner{slots: slots{running: []*attempt{chat, embedding}, inputs: 2}}
+			r.slots.sends(chat, 0)
 			r.cfg.Loaded = loaded(func() {})
 			if meanwhile == nil {
-				r.sends(embedding, 500)
+				r.slots.sends(embedding, 500)
 			} else {
 				r.cfg.Loaded = loaded(func() { meanwhile(r, embedding) })
 			}

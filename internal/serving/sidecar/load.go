@@ -42,31 +42,17 @@ func (r *runner) watchLoad(ctx context.Context) {
 	}
 }
 
-// sends notes how many inputs an attempt is about to send.
-func (r *runner) sends(a *attempt, inputs int) {
-	if inputs <= 1 {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.begins += inputs - a.inputs
-	a.inputs = inputs
-}
-
 // readLoad reads the load, and how many of the requests may be the runner's: those
 // that ran at any time while it was read. A server counts each input of embeddings.
 func (r *runner) readLoad(ctx context.Context) (load engineapi.Load, own int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	r.mu.Lock()
-	own = -r.begins
-	for _, a := range r.running {
-		own += a.inputs
-	}
+	ended := r.slots.ended()
 	r.mu.Unlock()
 	load, err = r.cfg.Loaded.Load(ctx)
 	r.mu.Lock()
-	own += r.begins
+	own = r.slots.inputs - ended
 	r.mu.Unlock()
 	return load, own, err
 }
@@ -74,10 +60,10 @@ func (r *runner) readLoad(ctx context.Context) (load engineapi.Load, own int, er
 func (r *runner) setTaken(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.taken == n {
+	if r.slots.taken == n {
 		return
 	}
-	r.taken = n
+	r.slots.taken = n
 	r.metrics.taken.Set(float64(n))
 	r.changed()
 }

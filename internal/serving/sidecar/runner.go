@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"reflect"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,17 +43,11 @@ type runner struct {
 	traffic      *queue.Traffic // never changed in place
 	trafficKnown bool           // whether the registry was read, or did not answer in time
 	fence        fence
-	running      []*attempt // at most Slots, oldest first
-	begins       int        // how many inputs the server has got from attempts
-	taken        int        // slots that requests from elsewhere take, less than Slots
-	// affinities are the conversations of the latest attempts, "" for none, the
-	// last one first: one for each prompt cache that the engine has used.
-	affinities []string
-	honours    []string           // hints that the engine honours, once ready; never changed in place
-	operations []openai.Operation // that the engine lists, once ready; never changed in place
-	features   openai.Features    // that the engine offers, once ready
-	outbox     outbox
-	idle       chan struct{} // closed while nothing is running
+	slots        slots
+	honours      []string           // hints that the engine honours, once ready; never changed in place
+	operations   []openai.Operation // that the engine lists, once ready; never changed in place
+	features     openai.Features    // that the engine offers, once ready
+	outbox       outbox
 }
 
 func newRunner(cfg Config) *runner {
@@ -72,10 +65,9 @@ func newRunner(cfg Config) *runner {
 		drains:       make(chan struct{}),
 		drained:      make(chan struct{}),
 		begun:        make(chan *attempt, cfg.Slots),
-		idle:         make(chan struct{}),
+		slots:        newSlots(cfg.Slots),
 		outbox:       newOutbox(),
 	}
-	close(r.idle)
 	r.metrics.slots.Set(float64(cfg.Slots))
 	r.metrics.registry.MustRegister(cfg.Bus.Metrics()...)
 	return r
@@ -88,7 +80,7 @@ func (r *runner) state() queue.RunnerState {
 		return queue.RunnerDraining
 	case !r.ready, !r.trafficKnown:
 		return queue.RunnerStarting
-	case len(r.running) > 0:
+	case len(r.slots.running) > 0:
 		return queue.RunnerBusy
 	}
 	return queue.RunnerIdle
@@ -102,7 +94,7 @@ func (r *runner) record() queue.Runner {
 		Model:      r.cfg.Model,
 		State:      r.state(),
 		Progress:   r.progress,
-		Affinity:   r.affinity(),
+		Affinity:   r.slots.caches.latest(),
 		Honours:    r.honours,
 		Operations: r.operations,
 		Features:   r.features,
@@ -111,54 +103,21 @@ func (r *runner) record() queue.Runner {
 		Instance:   r.instance,
 		Version:    r.version,
 	}
-	if r.cfg.Slots > 1 {
-		rec.Slots, rec.Taken, rec.Affinities = r.cfg.Slots, r.taken, r.conversations()
+	if r.slots.all > 1 {
+		rec.Slots, rec.Taken, rec.Affinities = r.slots.all, r.slots.taken, r.slots.caches.conversations()
 	}
-	for _, a := range r.running {
+	for _, a := range r.slots.running {
 		rec.Requests = append(rec.Requests, a.assignment.Request.ID)
 		rec.Held = append(rec.Held, a.held())
 	}
 	return rec
 }
 
-// affinity is called with mu held.
-func (r *runner) affinity() string {
-	if len(r.affinities) == 0 {
-		return ""
-	}
-	return r.affinities[0]
-}
-
-// conversations returns those in the prompt caches. It is called with mu held.
-func (r *runner) conversations() []string {
-	var out []string
-	for _, a := range r.affinities {
-		if a != "" {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// cached notes that an attempt at a conversation, "" for none, has used one of
-// the prompt caches. It is called with mu held.
-func (r *runner) cached(affinity string) {
-	if r.cfg.Slots == 1 {
-		r.affinities = append(r.affinities[:0], affinity)
-		return
-	}
-	if affinity != "" {
-		r.affinities = slices.DeleteFunc(r.affinities, func(other string) bool { return other == affinity })
-	}
-	r.affinities = slices.Insert(r.affinities, 0, affinity)
-	r.affinities = r.affinities[:min(len(r.affinities), r.cfg.Slots)]
-}
-
 // status is called with mu held.
 func (r *runner) status() queue.RunnerStatus {
-	s := queue.RunnerStatus{Instance: r.instance, Version: r.version, State: r.state(), Affinity: r.affinity()}
-	if r.cfg.Slots > 1 {
-		s.Busy, s.Affinities = len(r.running)+r.taken, r.conversations()
+	s := queue.RunnerStatus{Instance: r.instance, Version: r.version, State: r.state(), Affinity: r.slots.caches.latest()}
+	if r.slots.all > 1 {
+		s.Busy, s.Affinities = r.slots.busy(), r.slots.caches.conversations()
 	}
 	return s
 }
@@ -180,7 +139,7 @@ func (r *runner) changedByRequest() {
 func (r *runner) step() {
 	r.version++
 	r.metrics.setState(r.state())
-	r.metrics.running.Set(float64(len(r.running)))
+	r.metrics.running.Set(float64(len(r.slots.running)))
 }
 
 func (r *runner) setTraffic(t *queue.Traffic) {

@@ -84,7 +84,7 @@ func (r *runner) refusal(as queue.Assignment) string {
 		return queue.RefusedUnsynced
 	case r.draining, r.drainOrdered:
 		return queue.RefusedDraining
-	case len(r.running)+r.taken >= r.cfg.Slots, len(r.outbox.ends)+len(r.running) >= queue.MaxEnds:
+	case r.slots.busy() >= r.slots.all, len(r.outbox.ends)+len(r.slots.running) >= queue.MaxEnds:
 		return queue.RefusedBusy
 	case !r.ready:
 		return queue.RefusedNotReady
@@ -106,14 +106,14 @@ func (r *runner) onDrain(_ string, order queue.DrainOrder) (queue.Runner, bool) 
 // onCancel cancels a request that this runner holds, and acknowledges it.
 func (r *runner) onCancel(subject string, order queue.CancelOrder) (queue.Ack, bool) {
 	r.mu.Lock()
-	i := slices.IndexFunc(r.running, func(a *attempt) bool {
+	i := slices.IndexFunc(r.slots.running, func(a *attempt) bool {
 		return subject == names.CancelSubject(r.cfg.Session, a.assignment.Request.ID)
 	})
 	if i < 0 {
 		r.mu.Unlock()
 		return queue.Ack{}, false
 	}
-	a := r.running[i]
+	a := r.slots.running[i]
 	r.mu.Unlock()
 	if order.Tenant != "" && order.Tenant != a.assignment.Request.Tenant {
 		return queue.Ack{}, false // the leader answers
