@@ -70,7 +70,7 @@ func (a *attempt) held() queue.HeldAttempt {
 // begin starts an attempt in a free slot. It is called with mu held.
 func (r *runner) begin(as queue.Assignment) {
 	ctx, cancel := r.work()
-	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.honours, features: r.features, inputs: 1}
+	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.engine.honours, features: r.engine.features, inputs: 1}
 	a.frames = newFrameLog(r.requests, r.cfg.Logger, as)
 	r.logs.add(a.frames)
 	r.slots.begin(a)
@@ -283,19 +283,7 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool, err erro
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.slots.end(a)
-	switch {
-	case errors.Is(err, engineapi.ErrTimeout): // the engine sent nothing for too long
-		r.hangs.Store(!r.slots.generatesSince(a.midSilence(time.Now())))
-	case healthy:
-		r.hangs.Store(false)
-	}
-	switch {
-	case err == nil:
-		r.refused = 0
-	case errors.Is(err, engineapi.ErrBusy) && r.ready: // refusals at the same time count once
-		r.refused++
-		r.reason = err
-	}
+	r.engine.attempted(err, healthy, r.slots.generatesSince(a.midSilence(time.Now())))
 	end.FirstToken = a.first
 	r.outbox.add(&end)
 	r.logs.end(a.frames, time.Now())
@@ -303,9 +291,8 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool, err erro
 	if healthy {
 		r.changedByRequest()
 	} else {
-		r.ready = false
 		r.slots.caches = nil
-		r.suspectEngine()
+		raise(r.suspect)
 		r.changed()
 	}
 	raise(r.outbox.added)

@@ -43,7 +43,7 @@ func TestHangs(t *testing.T) {
 			}
 			failed := queue.AttemptEnd{Error: &queue.Failure{Code: queue.CodeEngineFailed}}
 			r.finish(a, failed, false, engineapi.ErrTimeout)
-			if got := r.hangs.Load(); got != c.want {
+			if got := r.engine.hangs; got != c.want {
 				t.Errorf("the engine hangs: %t, want %t", got, c.want)
 			}
 		})

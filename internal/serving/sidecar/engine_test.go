@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gorizond/koldun/internal/engine/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
@@ -49,10 +50,10 @@ func TestCheckAlive(t *testing.T) {
 		"Gone":    {fmt.Errorf("cannot ask it: %w", engineapi.ErrLoading), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &runner{cfg: Config{Engine: scripted{alive: c.err}, Logger: slog.New(slog.DiscardHandler)}, metrics: newMetrics(), ready: true}
-			r.checkAlive(t.Context())
-			if r.ready != c.want {
-				t.Errorf("ready: %t, want %t", r.ready, c.want)
+			r := &runner{cfg: Config{Engine: scripted{alive: c.err}, Logger: slog.New(slog.DiscardHandler)}, metrics: newMetrics(), engine: engineState{ready: true}}
+			engineWatcher{r}.checkAlive(t.Context())
+			if r.engine.ready != c.want {
+				t.Errorf("ready: %t, want %t", r.engine.ready, c.want)
 			}
 		})
 	}
@@ -83,13 +84,14 @@ func TestProgress(t *testing.T) {
 		"Proven": {"loading 3 of 32", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &runner{cfg: Config{Supervisor: stated(c.state)}, metrics: newMetrics(), progress: "loading 1 of 32"}
-			if got := r.look(t.Context()); got != (c.state == serves) {
+			r := &runner{cfg: Config{Supervisor: stated(c.state)}, metrics: newMetrics(), engine: engineState{progress: "loading 1 of 32"}}
+			w := engineWatcher{r}
+			if got := w.look(t.Context()); got != (c.state == serves) {
 				t.Errorf("it serves: %t", got)
 			}
-			r.setReason(c.reason)
-			if r.progress != c.want {
-				t.Errorf("progress %q, want %q", r.progress, c.want)
+			w.tried(c.reason, time.Now())
+			if r.engine.progress != c.want {
+				t.Errorf("progress %q, want %q", r.engine.progress, c.want)
 			}
 		})
 	}
@@ -102,13 +104,13 @@ func TestEndsWhileItProvesItself(t *testing.T) {
 		r := &runner{metrics: newMetrics(), suspect: make(chan struct{}, 1)}
 		r.cfg = Config{Logger: slog.New(slog.NewTextHandler(&log, nil)), Engine: scripted{do: func() error {
 			if ends {
-				r.engineEnded()
+				engineWatcher{r}.engineEnded()
 			}
 			return nil
 		}}}
-		r.prove(t.Context())
-		if said := strings.Contains(log.String(), "the engine generates"); said == ends || r.ready == ends {
-			t.Errorf("ends %t: ready %t; %s", ends, r.ready, log.String())
+		engineWatcher{r}.prove(t.Context())
+		if said := strings.Contains(log.String(), "the engine generates"); said == ends || r.engine.ready == ends {
+			t.Errorf("ends %t: ready %t; %s", ends, r.engine.ready, log.String())
 		}
 	}
 }

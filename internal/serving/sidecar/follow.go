@@ -14,15 +14,15 @@ const (
 	followAgain = time.Second
 )
 
-// followEngine makes the runner not ready as soon as its engine has ended or has
+// follow makes the runner not ready as soon as its engine has ended or has
 // lost a worker, so that no request is assigned to it while another runner is
 // idle. Without it, the next request would find out.
-func (r *runner) followEngine(ctx context.Context) {
-	if r.cfg.Supervisor == nil {
+func (w engineWatcher) follow(ctx context.Context) {
+	if w.r.cfg.Supervisor == nil {
 		return
 	}
 	for session := ""; ctx.Err() == nil; {
-		now, err := r.cfg.Supervisor.Session(ctx, session)
+		now, err := w.r.cfg.Supervisor.Session(ctx, session)
 		switch {
 		case fault.Is(err, fault.Unsupported):
 			return
@@ -33,7 +33,7 @@ func (r *runner) followEngine(ctx context.Context) {
 			}
 			continue
 		case session != "":
-			r.engineEnded()
+			w.engineEnded()
 		}
 		session = now
 	}
@@ -41,30 +41,26 @@ func (r *runner) followEngine(ctx context.Context) {
 
 // engineEnded leaves running attempts alone: their own connections to the engine
 // end.
-func (r *runner) engineEnded() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ready {
-		r.cfg.Logger.Warn("the engine has ended, or has lost a worker")
+func (w engineWatcher) engineEnded() {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	if w.r.engine.ready {
+		w.r.cfg.Logger.Warn("the engine has ended, or has lost a worker")
 	}
-	r.endings++
-	r.setReady(false)
-	r.suspectEngine()
+	w.r.engine.endings++
+	w.setReady(false)
+	raise(w.r.suspect)
 }
 
-func (r *runner) ended() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.endings
+func (w engineWatcher) ended() int {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	return w.r.engine.endings
 }
-
-// suspectEngine makes watchEngine check that the engine still generates. It is
-// called with mu held.
-func (r *runner) suspectEngine() { raise(r.suspect) }
 
 // rest waits before the next attempt to get a token. While the engine loads, it
 // announces the progress, and ends as soon as the engine serves.
-func (r *runner) rest(ctx context.Context, pause time.Duration, loads bool) {
+func (w engineWatcher) rest(ctx context.Context, pause time.Duration, loads bool) {
 	end := time.NewTimer(pause)
 	defer end.Stop()
 	look := time.NewTicker(lookEvery)
@@ -77,7 +73,7 @@ func (r *runner) rest(ctx context.Context, pause time.Duration, loads bool) {
 			return
 		case <-look.C:
 		}
-		if loads && r.cfg.Supervisor != nil && r.look(ctx) {
+		if loads && w.r.cfg.Supervisor != nil && w.look(ctx) {
 			return
 		}
 	}
@@ -85,20 +81,19 @@ func (r *runner) rest(ctx context.Context, pause time.Duration, loads bool) {
 
 // look announces what the engine is doing, and reports whether it serves. An engine
 // that serves makes no more progress: if it generates no token, the cause is another.
-func (r *runner) look(ctx context.Context) bool {
-	state, err := r.cfg.Supervisor.State(ctx)
+func (w engineWatcher) look(ctx context.Context) bool {
+	state, err := w.r.cfg.Supervisor.State(ctx)
 	if err != nil {
 		return false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
 	progress := state
 	if state == serves {
 		progress = ""
 	}
-	if !r.ready && r.progress != progress {
-		r.progress = progress
-		r.changedByRequest()
+	if w.r.engine.setProgress(progress) {
+		w.r.changedByRequest()
 	}
 	return state == serves
 }

@@ -3,7 +3,6 @@ package sidecar
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -55,8 +54,8 @@ func (r *runner) checkServing(context.Context) error {
 	switch {
 	case r.draining:
 		return errors.New("draining")
-	case !r.ready && len(r.slots.running) == 0:
-		return r.tokenless()
+	case !r.engine.ready && len(r.slots.running) == 0:
+		return r.engine.tokenless()
 	}
 	return nil
 }
@@ -65,33 +64,20 @@ func (r *runner) checkServing(context.Context) error {
 func (r *runner) checkGenerating(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ready {
+	if r.engine.ready {
 		return nil
 	}
-	return r.tokenless()
+	return r.engine.tokenless()
 }
 
 // checkHang returns an error if the engine hangs.
 func (r *runner) checkHang(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.hungAt.IsZero() || r.slots.generatesSince(r.hungAt.UnixNano()) {
+	if r.engine.hungAt.IsZero() || r.slots.generatesSince(r.engine.hungAt.UnixNano()) {
 		return nil
 	}
 	return errors.New("it was silent for too long, and no token has come out of it since")
-}
-
-// tokenless says why no token has come out of the engine. It is called with mu
-// held.
-func (r *runner) tokenless() error {
-	const text = "no token has come out of the engine yet"
-	switch {
-	case r.progress != "":
-		return errors.New(text + ": it is " + r.progress)
-	case r.reason != nil:
-		return fmt.Errorf(text+": %w", r.reason)
-	}
-	return errors.New(text)
 }
 
 // awaitDrained waits until no attempt uses the engine any more, at most for the

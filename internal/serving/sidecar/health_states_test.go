@@ -27,14 +27,14 @@ func TestHealthStates(t *testing.T) {
 		serves, ready, live string // part of the error; "" for none
 	}{
 		"Starts":       {&runner{}, "no token", "no token", ""},
-		"Loads":        {&runner{progress: "loading 1 of 2"}, "it is loading", "it is loading", ""},
-		"Fails":        {&runner{reason: errors.New("no model")}, "yet: no model", "yet: no model", ""},
-		"Generates":    {&runner{ready: true}, "", "", ""},
-		"Drains":       {&runner{ready: true, draining: true}, "draining", "", ""},
+		"Loads":        {&runner{engine: engineState{progress: "loading 1 of 2"}}, "it is loading", "it is loading", ""},
+		"Fails":        {&runner{engine: engineState{reason: errors.New("no model")}}, "yet: no model", "yet: no model", ""},
+		"Generates":    {&runner{engine: engineState{ready: true}}, "", "", ""},
+		"Drains":       {&runner{engine: engineState{ready: true}, draining: true}, "draining", "", ""},
 		"FailedOnce":   {&runner{slots: slots{running: []*attempt{heard(hung)}}}, "", "no token", ""},
-		"Hangs":        {&runner{hungAt: hung}, "no token", "no token", "silent for too long"},
-		"HangsForAll":  {&runner{hungAt: hung, slots: slots{running: []*attempt{heard(hung.Add(-time.Second))}}}, "", "no token", "silent for too long"},
-		"HangsForNone": {&runner{hungAt: hung, slots: slots{running: []*attempt{heard(hung.Add(time.Second))}}}, "", "no token", ""},
+		"Hangs":        {&runner{engine: engineState{hungAt: hung}}, "no token", "no token", "silent for too long"},
+		"HangsForAll":  {&runner{engine: engineState{hungAt: hung}, slots: slots{running: []*attempt{heard(hung.Add(-time.Second))}}}, "", "no token", "silent for too long"},
+		"HangsForNone": {&runner{engine: engineState{hungAt: hung}, slots: slots{running: []*attempt{heard(hung.Add(time.Second))}}}, "", "no token", ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -5,10 +5,7 @@ import (
 	"crypto/rand"
 	"reflect"
 	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
@@ -26,27 +23,18 @@ type runner struct {
 	announceSoon chan struct{} // cap 1: the record is to be written soon
 	suspect      chan struct{} // cap 1: the engine has to prove itself again
 	begun        chan *attempt // cap Slots: the attempts to work on
-	hangs        atomic.Bool   // whether the engine was silent for too long
 	drains       chan struct{} // closed when the drain begins
 	drained      chan struct{} // closed when no attempt uses the engine any more
 
 	mu           sync.Mutex
 	version      uint64
-	ready        bool           // whether the engine has generated a token
-	reason       error          // why it has not; nil: it has, or has not been asked
-	hungAt       time.Time      // when it was last found to hang; zero: it has generated since
-	progress     string         // what the engine does, while it loads; "" if unknown
-	refused      int            // how often in a row it was too busy for requests
-	endings      int            // how often the engine has ended
+	engine       engineState
 	draining     bool           // Run's context has ended
 	drainOrdered bool           // whether a drain order is in effect
 	traffic      *queue.Traffic // never changed in place
 	trafficKnown bool           // whether the registry was read, or did not answer in time
 	fence        fence
 	slots        slots
-	honours      []string           // hints that the engine honours, once ready; never changed in place
-	operations   []openai.Operation // that the engine lists, once ready; never changed in place
-	features     openai.Features    // that the engine offers, once ready
 	outbox       outbox
 }
 
@@ -78,7 +66,7 @@ func (r *runner) state() queue.RunnerState {
 	switch {
 	case r.draining, r.drainOrdered:
 		return queue.RunnerDraining
-	case !r.ready, !r.trafficKnown:
+	case !r.engine.ready, !r.trafficKnown:
 		return queue.RunnerStarting
 	case len(r.slots.running) > 0:
 		return queue.RunnerBusy
@@ -93,11 +81,11 @@ func (r *runner) record() queue.Runner {
 		Session:    r.cfg.Session,
 		Model:      r.cfg.Model,
 		State:      r.state(),
-		Progress:   r.progress,
+		Progress:   r.engine.progress,
 		Affinity:   r.slots.caches.latest(),
-		Honours:    r.honours,
-		Operations: r.operations,
-		Features:   r.features,
+		Honours:    r.engine.honours,
+		Operations: r.engine.operations,
+		Features:   r.engine.features,
 		Traffic:    r.traffic,
 		Ends:       r.outbox.copies(),
 		Instance:   r.instance,
@@ -120,6 +108,12 @@ func (r *runner) status() queue.RunnerStatus {
 		s.Busy, s.Affinities = r.slots.busy(), r.slots.caches.conversations()
 	}
 	return s
+}
+
+func (r *runner) isReady() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.engine.ready
 }
 
 // changed requires mu. It is called after a change of the record that others must

@@ -86,7 +86,7 @@ func (r *runner) refusal(as queue.Assignment) string {
 		return queue.RefusedDraining
 	case r.slots.busy() >= r.slots.all, len(r.outbox.ends)+len(r.slots.running) >= queue.MaxEnds:
 		return queue.RefusedBusy
-	case !r.ready:
+	case !r.engine.ready:
 		return queue.RefusedNotReady
 	}
 	return ""

@@ -201,8 +201,9 @@ func Run(ctx context.Context, cfg Config) error {
 	for range cfg.Slots {
 		g.Go(func() error { r.attempts(work); return nil })
 	}
-	g.Go(func() error { r.watchEngine(ctx); return nil })
-	g.Go(func() error { r.followEngine(ctx); return nil })
+	watcher := engineWatcher{r}
+	g.Go(func() error { watcher.watch(ctx); return nil })
+	g.Go(func() error { watcher.follow(ctx); return nil })
 	if cfg.Loaded != nil {
 		g.Go(func() error { r.watchLoad(ctx); return nil })
 	}
