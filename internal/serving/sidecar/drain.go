@@ -1,13 +1,31 @@
 package sidecar
 
 import (
+	"context"
 	"slices"
 	"time"
 )
 
-// drain refuses assignments, and blocks until all attempts have ended and were
+// drainBegins is how long GET /drained waits for a drain. The kubelet
+// signals all containers of a pod that stops at the same time, so the drain begins
+// at once; when it restarts only the engine's container, there is no drain.
+const drainBegins = 2 * time.Second
+
+// A drain ends the work of a runner. It has no mutex: begun and done are closed once.
+type drain struct {
+	r     *runner
+	begun chan struct{} // closed when the drain begins
+	done  chan struct{} // closed when no attempt uses the engine any more
+}
+
+func newDrain(r *runner) *drain {
+	return &drain{r: r, begun: make(chan struct{}), done: make(chan struct{})}
+}
+
+// run refuses assignments, and blocks until all attempts have ended and were
 // reported, or until its time limit.
-func (r *runner) drain() {
+func (d *drain) run() {
+	r := d.r
 	r.mu.Lock()
 	r.draining = true
 	r.changed()
@@ -20,7 +38,7 @@ func (r *runner) drain() {
 		}
 	}
 	r.mu.Unlock()
-	close(r.drains)
+	close(d.begun)
 	for _, a := range handedBack {
 		// Without text, another runner can start over, which is faster than
 		// finishing a long prompt.
@@ -36,7 +54,7 @@ func (r *runner) drain() {
 		}
 		<-idle
 	}
-	close(r.drained)
+	close(d.done)
 	r.mu.Lock()
 	reported := r.outbox.empty
 	pending := len(r.outbox.ends)
@@ -51,4 +69,26 @@ func (r *runner) drain() {
 	case <-timer.C:
 		r.cfg.Logger.Warn("no dispatcher took note of the last ends", "ends", pending)
 	}
+}
+
+// await waits until no attempt uses the engine any more, at most for the
+// grace period. Without a drain it returns after drainBegins.
+func (d *drain) await(ctx context.Context) {
+	if !within(ctx, d.begun, drainBegins) {
+		return
+	}
+	within(ctx, d.done, d.r.cfg.Grace)
+}
+
+// within reports whether a channel is closed within a time.
+func within(ctx context.Context, closed <-chan struct{}, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-closed:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
 }

@@ -38,11 +38,12 @@ func TestHealthStates(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			h := health{r: c.runner}
 			for _, check := range []struct {
 				name  string
 				probe func(context.Context) error
 				want  string
-			}{{"serves", c.runner.checkServing, c.serves}, {"generates", c.runner.checkGenerating, c.ready}, {"moves", c.runner.checkHang, c.live}} {
+			}{{"serves", h.checkServing, c.serves}, {"generates", h.checkGenerating, c.ready}, {"moves", h.checkHang, c.live}} {
 				err := check.probe(t.Context())
 				if (err == nil) != (check.want == "") || err != nil && !strings.Contains(err.Error(), check.want) {
 					t.Errorf("%s: %v, want %q", check.name, err, check.want)
@@ -63,11 +64,11 @@ func TestAwaitDrained(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &runner{cfg: Config{Grace: 10 * time.Second}, drains: make(chan struct{}), drained: make(chan struct{})}
-				time.AfterFunc(c.begins, func() { close(r.drains) })
-				time.AfterFunc(c.ends, func() { close(r.drained) })
+				d := newDrain(&runner{cfg: Config{Grace: 10 * time.Second}})
+				time.AfterFunc(c.begins, func() { close(d.begun) })
+				time.AfterFunc(c.ends, func() { close(d.done) })
 				began := time.Now()
-				r.awaitDrained(t.Context())
+				d.await(t.Context())
 				if got := time.Since(began); got != c.want {
 					t.Errorf("it waited for %v, want %v", got, c.want)
 				}

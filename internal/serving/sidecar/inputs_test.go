@@ -36,7 +36,7 @@ func TestOwnInputs(t *testing.T) {
 			} else {
 				r.cfg.Loaded = loaded(func() { meanwhile(r, embedding) })
 			}
-			load, own, err := r.readLoad(t.Context())
+			load, own, err := loadWatcher{r}.readLoad(t.Context())
 			if err != nil || own != 501 {
 				t.Fatalf("own requests = %d, %v, want 501", own, err)
 			}

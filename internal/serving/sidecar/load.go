@@ -18,23 +18,27 @@ const (
 	maxSilent = 15
 )
 
-// watchLoad makes the runner offer fewer slots while others keep its server busy,
+// A loadWatcher keeps the slots that its runner does not offer. It has no mutex, because
+// they are the runner's.
+type loadWatcher struct{ r *runner }
+
+// watch makes the runner offer fewer slots while others keep its server busy,
 // until ctx ends.
-func (r *runner) watchLoad(ctx context.Context) {
-	s := share{slots: r.cfg.Slots, offered: r.cfg.Slots}
+func (w loadWatcher) watch(ctx context.Context) {
+	s := share{slots: w.r.cfg.Slots, offered: w.r.cfg.Slots}
 	for ctx.Err() == nil {
-		load, own, err := r.readLoad(ctx)
-		next, pause := s.after(load, own, err, r.isReady())
+		load, own, err := w.readLoad(ctx)
+		next, pause := s.after(load, own, err, w.r.isReady())
 		s = next
 		if err != nil {
-			r.cfg.Logger.Debug("the server does not say how busy it is", "error", err)
+			w.r.cfg.Logger.Debug("the server does not say how busy it is", "error", err)
 		} else {
-			r.metrics.setLoad(load)
+			w.r.metrics.setLoad(load)
 		}
 		if fault.Is(err, fault.Unsupported) {
-			r.metrics.load.Reset()
+			w.r.metrics.load.Reset()
 		}
-		r.setTaken(s.taken())
+		w.setTaken(s.taken())
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
@@ -44,26 +48,26 @@ func (r *runner) watchLoad(ctx context.Context) {
 
 // readLoad reads the load, and how many of the requests may be the runner's: those
 // that ran at any time while it was read. A server counts each input of embeddings.
-func (r *runner) readLoad(ctx context.Context) (load engineapi.Load, own int, err error) {
+func (w loadWatcher) readLoad(ctx context.Context) (load engineapi.Load, own int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	r.mu.Lock()
-	ended := r.slots.ended()
-	r.mu.Unlock()
-	load, err = r.cfg.Loaded.Load(ctx)
-	r.mu.Lock()
-	own = r.slots.inputs - ended
-	r.mu.Unlock()
+	w.r.mu.Lock()
+	ended := w.r.slots.ended()
+	w.r.mu.Unlock()
+	load, err = w.r.cfg.Loaded.Load(ctx)
+	w.r.mu.Lock()
+	own = w.r.slots.inputs - ended
+	w.r.mu.Unlock()
 	return load, own, err
 }
 
-func (r *runner) setTaken(n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.slots.taken == n {
+func (w loadWatcher) setTaken(n int) {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	if w.r.slots.taken == n {
 		return
 	}
-	r.slots.taken = n
-	r.metrics.taken.Set(float64(n))
-	r.changed()
+	w.r.slots.taken = n
+	w.r.metrics.taken.Set(float64(n))
+	w.r.changed()
 }

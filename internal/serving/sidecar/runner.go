@@ -23,8 +23,6 @@ type runner struct {
 	announceSoon chan struct{} // cap 1: the record is to be written soon
 	suspect      chan struct{} // cap 1: the engine has to prove itself again
 	begun        chan *attempt // cap Slots: the attempts to work on
-	drains       chan struct{} // closed when the drain begins
-	drained      chan struct{} // closed when no attempt uses the engine any more
 
 	mu           sync.Mutex
 	version      uint64
@@ -50,8 +48,6 @@ func newRunner(cfg Config) *runner {
 		announceNow:  make(chan struct{}, 1),
 		announceSoon: make(chan struct{}, 1),
 		suspect:      make(chan struct{}, 1),
-		drains:       make(chan struct{}),
-		drained:      make(chan struct{}),
 		begun:        make(chan *attempt, cfg.Slots),
 		slots:        newSlots(cfg.Slots),
 		outbox:       newOutbox(),

@@ -176,6 +176,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	r := newRunner(cfg)
 	a := &announcer{r: r}
+	d := newDrain(r)
 
 	// The context work outlives ctx for draining.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
@@ -193,7 +194,7 @@ func Run(ctx context.Context, cfg Config) error {
 	var g errgroup.Group
 	if listener != nil {
 		g.Go(func() error {
-			return httpserver.Serve(work, listener, r.health(), httpserver.Options{Name: "health", Grace: time.Second, Logger: cfg.Logger})
+			return httpserver.Serve(work, listener, health{r, d}.handler(), httpserver.Options{Name: "health", Grace: time.Second, Logger: cfg.Logger})
 		})
 	}
 	g.Go(func() error { a.announce(work); return nil })
@@ -205,14 +206,14 @@ func Run(ctx context.Context, cfg Config) error {
 	g.Go(func() error { watcher.watch(ctx); return nil })
 	g.Go(func() error { watcher.follow(ctx); return nil })
 	if cfg.Loaded != nil {
-		g.Go(func() error { r.watchLoad(ctx); return nil })
+		g.Go(func() error { loadWatcher{r}.watch(ctx); return nil })
 	}
 	if cfg.Member != "" {
 		g.Go(func() error { (&trafficWatcher{r: r}).watch(work); return nil })
 	}
 	<-ctx.Done()
 	cfg.Logger.Info("draining")
-	r.drain()
+	d.run()
 	unsubscribe()
 	stopWork()
 	err = g.Wait()
