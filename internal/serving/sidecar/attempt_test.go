@@ -29,7 +29,7 @@ func TestHangs(t *testing.T) {
 			r := &runner{metrics: newMetrics(), slots: slots{all: 4, idle: make(chan struct{})}}
 			begun := func(ago time.Duration) *attempt {
 				now := time.Now()
-				a := &attempt{r: r, ctx: t.Context(), started: now.Add(-2 * silence)}
+				a := &attempt{ctx: t.Context(), started: now.Add(-2 * silence)}
 				a.frames = newFrameLog(nil, slog.New(slog.DiscardHandler), a.assignment)
 				if ago > 0 {
 					a.heard.Store(now.Add(-ago).UnixNano())

@@ -62,8 +62,8 @@ func TestCheckAlive(t *testing.T) {
 // An answer that breaks its schema fails the attempt, with a reason for the client,
 // and the engine goes on.
 func TestAnswerBreaksItsSchema(t *testing.T) {
-	a := &attempt{r: &runner{cfg: Config{Logger: slog.New(slog.DiscardHandler)}}}
-	f, healthy := a.failure(fault.As(fault.Corrupt, fmt.Errorf("%w: at /n", engineapi.ErrSchema)))
+	g := &generation{attempt: &attempt{}, r: &runner{cfg: Config{Logger: slog.New(slog.DiscardHandler)}}}
+	f, healthy := g.failure(fault.As(fault.Corrupt, fmt.Errorf("%w: at /n", engineapi.ErrSchema)))
 	if f.Code != queue.CodeEngineFailed || f.Message != engineapi.ErrSchema.Error() || !healthy {
 		t.Errorf("the failure is %+v, healthy: %t", f, healthy)
 	}

@@ -22,6 +22,9 @@ func TestHealthStates(t *testing.T) {
 		a.heard.Store(at.UnixNano())
 		return a
 	}
+	hanging := func(running ...*attempt) *runner {
+		return &runner{engine: engineState{hungAt: hung}, slots: slots{running: running}}
+	}
 	cases := map[string]struct {
 		runner              *runner
 		serves, ready, live string // part of the error; "" for none
@@ -32,9 +35,9 @@ func TestHealthStates(t *testing.T) {
 		"Generates":    {&runner{engine: engineState{ready: true}}, "", "", ""},
 		"Drains":       {&runner{engine: engineState{ready: true}, draining: true}, "draining", "", ""},
 		"FailedOnce":   {&runner{slots: slots{running: []*attempt{heard(hung)}}}, "", "no token", ""},
-		"Hangs":        {&runner{engine: engineState{hungAt: hung}}, "no token", "no token", "silent for too long"},
-		"HangsForAll":  {&runner{engine: engineState{hungAt: hung}, slots: slots{running: []*attempt{heard(hung.Add(-time.Second))}}}, "", "no token", "silent for too long"},
-		"HangsForNone": {&runner{engine: engineState{hungAt: hung}, slots: slots{running: []*attempt{heard(hung.Add(time.Second))}}}, "", "no token", ""},
+		"Hangs":        {hanging(), "no token", "no token", "silent for too long"},
+		"HangsForAll":  {hanging(heard(hung.Add(-time.Second))), "", "no token", "silent for too long"},
+		"HangsForNone": {hanging(heard(hung.Add(time.Second))), "", "no token", ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,28 +1,24 @@
 package sidecar
 
 import (
-	"context"
 	"crypto/rand"
 	"reflect"
 	"sync"
+	"time"
 
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-// A runner is the state of a sidecar. mu guards the fields below it, and is never
-// held while blocking.
+// A runner is what a sidecar announces, and what decides whether it takes an assignment. mu
+// guards the fields below it and what is in them, so that each record, reply and report shows
+// all of them at one version. It is never held while blocking.
 type runner struct {
-	cfg      Config
-	instance string
-	// work makes the context of an attempt, which outlives Run's to drain.
-	work         func() (context.Context, context.CancelCauseFunc)
+	cfg          Config
+	instance     string
 	metrics      *metrics
-	requests     *queue.Queue
-	logs         frameLogs
 	announceNow  chan struct{} // cap 1: the record is to be written at once
 	announceSoon chan struct{} // cap 1: the record is to be written soon
 	suspect      chan struct{} // cap 1: the engine has to prove itself again
-	begun        chan *attempt // cap Slots: the attempts to work on
 
 	mu           sync.Mutex
 	version      uint64
@@ -31,30 +27,45 @@ type runner struct {
 	drainOrdered bool           // whether a drain order is in effect
 	traffic      *queue.Traffic // never changed in place
 	trafficKnown bool           // whether the registry was read, or did not answer in time
-	fence        fence
 	slots        slots
 	outbox       outbox
 }
 
 func newRunner(cfg Config) *runner {
-	requests := queue.New(cfg.Bus)
 	r := &runner{
 		cfg:          cfg,
 		instance:     rand.Text(),
 		metrics:      newMetrics(),
-		requests:     requests,
 		traffic:      cfg.Traffic,
 		trafficKnown: cfg.Member == "",
 		announceNow:  make(chan struct{}, 1),
 		announceSoon: make(chan struct{}, 1),
 		suspect:      make(chan struct{}, 1),
-		begun:        make(chan *attempt, cfg.Slots),
 		slots:        newSlots(cfg.Slots),
 		outbox:       newOutbox(),
 	}
 	r.metrics.slots.Set(float64(cfg.Slots))
 	r.metrics.registry.MustRegister(cfg.Bus.Metrics()...)
 	return r
+}
+
+// finish frees the slot of an attempt, which ended with err.
+func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.slots.end(a)
+	r.engine.attempted(err, healthy, r.slots.generatesSince(a.midSilence(time.Now())))
+	end.FirstToken = a.first
+	r.outbox.add(&end)
+	r.metrics.attempt(end)
+	if healthy {
+		r.changedByRequest()
+	} else {
+		r.slots.caches = nil
+		raise(r.suspect)
+		r.changed()
+	}
+	raise(r.outbox.added)
 }
 
 // state is called with mu held.

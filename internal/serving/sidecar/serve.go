@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gorizond/koldun/internal/names"
@@ -9,9 +10,17 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
+// A server answers leaders, and clients that cancel or have lost frames. The runner's mutex
+// guards the fence: a message that passes it takes effect before a later one passes.
+type server struct {
+	r        *runner
+	executor *executor
+	fence    fence
+}
+
 // subscribe listens to the dispatcher, to clients that cancel or have lost frames, and for
 // the announcer. The returned function ends it and may be called more than once.
-func (r *runner) subscribe(a *announcer) (func(), error) {
+func (s *server) subscribe(a *announcer) (func(), error) {
 	var stops []func()
 	stopAll := sync.OnceFunc(func() {
 		for _, stop := range stops {
@@ -26,20 +35,20 @@ func (r *runner) subscribe(a *announcer) (func(), error) {
 		stops = append(stops, stop)
 		return nil
 	}
-	b, session, name := r.cfg.Bus, r.cfg.Session, r.cfg.Runner
-	if err := add(bus.Serve(b, names.SyncSubject(session, name), r.onSync)); err != nil {
+	b, session, name := s.r.cfg.Bus, s.r.cfg.Session, s.r.cfg.Runner
+	if err := add(bus.Serve(b, names.SyncSubject(session, name), s.onSync)); err != nil {
 		return nil, err
 	}
-	if err := add(bus.Serve(b, names.AssignSubject(session, name), r.onAssign)); err != nil {
+	if err := add(bus.Serve(b, names.AssignSubject(session, name), s.onAssign)); err != nil {
 		return nil, err
 	}
-	if err := add(bus.Serve(b, names.DrainSubject(session, name), r.onDrain)); err != nil {
+	if err := add(bus.Serve(b, names.DrainSubject(session, name), s.onDrain)); err != nil {
 		return nil, err
 	}
-	if err := add(bus.Serve(b, names.CancelSubject(session, "*"), r.onCancel)); err != nil {
+	if err := add(bus.Serve(b, names.CancelSubject(session, "*"), s.onCancel)); err != nil {
 		return nil, err
 	}
-	if err := add(bus.Serve(b, names.ResumeSubject(session, "*"), r.onResume)); err != nil {
+	if err := add(bus.Serve(b, names.ResumeSubject(session, "*"), s.onResume)); err != nil {
 		return nil, err
 	}
 	if err := add(a.listen()); err != nil {
@@ -49,75 +58,86 @@ func (r *runner) subscribe(a *announcer) (func(), error) {
 }
 
 // onSync answers a leader with the runner's attempts.
-func (r *runner) onSync(_ string, s queue.Sync) (queue.SyncReply, bool) {
-	if s.Instance != "" && s.Instance != r.instance {
+func (s *server) onSync(_ string, from queue.Sync) (queue.SyncReply, bool) {
+	if from.Instance != "" && from.Instance != s.r.instance {
 		return queue.SyncReply{}, false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.fence.pass(s.Epoch, s.Seq) {
-		r.fence.synced = true
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	if s.fence.pass(from.Epoch, from.Seq) {
+		s.fence.synced = true
 	}
-	return queue.SyncReply{Runner: r.record(), Epoch: r.fence.epoch}, true
+	return queue.SyncReply{Runner: s.r.record(), Epoch: s.fence.epoch}, true
 }
 
 // onAssign accepts or refuses an attempt. It has a slot from here on.
-func (r *runner) onAssign(_ string, as queue.Assignment) (queue.AssignmentReply, bool) {
-	if as.Instance != "" && as.Instance != r.instance {
+func (s *server) onAssign(_ string, as queue.Assignment) (queue.AssignmentReply, bool) {
+	if as.Instance != "" && as.Instance != s.r.instance {
 		return queue.AssignmentReply{}, false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	reason := r.refusal(as)
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	reason := s.refusal(as)
 	if reason == "" {
-		r.begin(as)
+		s.executor.begin(as)
 	}
-	return queue.AssignmentReply{Accepted: reason == "", Reason: reason, Epoch: r.fence.epoch, RunnerStatus: r.status()}, true
+	return queue.AssignmentReply{Accepted: reason == "", Reason: reason, Epoch: s.fence.epoch, RunnerStatus: s.r.status()}, true
 }
 
-// refusal is called with mu held.
-func (r *runner) refusal(as queue.Assignment) string {
+// refusal is called with the runner's mu held.
+func (s *server) refusal(as queue.Assignment) string {
 	switch {
-	case !r.fence.pass(as.Epoch, as.Seq):
+	case !s.fence.pass(as.Epoch, as.Seq):
 		return queue.RefusedStale
-	case !r.fence.synced:
+	case !s.fence.synced:
 		return queue.RefusedUnsynced
-	case r.draining, r.drainOrdered:
+	case s.r.draining, s.r.drainOrdered:
 		return queue.RefusedDraining
-	case r.slots.busy() >= r.slots.all, len(r.outbox.ends)+len(r.slots.running) >= queue.MaxEnds:
+	case s.r.slots.busy() >= s.r.slots.all, len(s.r.outbox.ends)+len(s.r.slots.running) >= queue.MaxEnds:
 		return queue.RefusedBusy
-	case !r.engine.ready:
+	case !s.r.engine.ready:
 		return queue.RefusedNotReady
 	}
 	return ""
 }
 
 // onDrain refuses assignments, or accepts them again. Running attempts continue.
-func (r *runner) onDrain(_ string, order queue.DrainOrder) (queue.Runner, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.drainOrdered != order.Drain {
-		r.drainOrdered = order.Drain
-		r.changed()
+func (s *server) onDrain(_ string, order queue.DrainOrder) (queue.Runner, bool) {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	if s.r.drainOrdered != order.Drain {
+		s.r.drainOrdered = order.Drain
+		s.r.changed()
 	}
-	return r.record(), true
+	return s.r.record(), true
 }
 
 // onCancel cancels a request that this runner holds, and acknowledges it.
-func (r *runner) onCancel(subject string, order queue.CancelOrder) (queue.Ack, bool) {
-	r.mu.Lock()
-	i := slices.IndexFunc(r.slots.running, func(a *attempt) bool {
-		return subject == names.CancelSubject(r.cfg.Session, a.assignment.Request.ID)
+func (s *server) onCancel(subject string, order queue.CancelOrder) (queue.Ack, bool) {
+	s.r.mu.Lock()
+	i := slices.IndexFunc(s.r.slots.running, func(a *attempt) bool {
+		return subject == names.CancelSubject(s.r.cfg.Session, a.assignment.Request.ID)
 	})
 	if i < 0 {
-		r.mu.Unlock()
+		s.r.mu.Unlock()
 		return queue.Ack{}, false
 	}
-	a := r.slots.running[i]
-	r.mu.Unlock()
+	a := s.r.slots.running[i]
+	s.r.mu.Unlock()
 	if order.Tenant != "" && order.Tenant != a.assignment.Request.Tenant {
 		return queue.Ack{}, false // the leader answers
 	}
 	a.cancel(errCancelled)
 	return queue.Ack{OK: true}, true
+}
+
+// onResume sends the frames of a request again if this runner has them. All runners of
+// the session receive such messages, which are rare: a subscription for each request
+// would cost every request more.
+func (s *server) onResume(subject string, from queue.Resume) (struct{}, bool) {
+	id := strings.TrimPrefix(subject, names.ResumeSubject(s.r.cfg.Session, ""))
+	for _, l := range s.executor.logs.of(id) {
+		l.resend(from)
+	}
+	return struct{}{}, false
 }

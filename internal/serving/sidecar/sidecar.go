@@ -181,8 +181,9 @@ func Run(ctx context.Context, cfg Config) error {
 	// The context work outlives ctx for draining.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
-	r.work = func() (context.Context, context.CancelCauseFunc) { return context.WithCancelCause(work) }
-	unsubscribe, err := r.subscribe(a)
+	x := newExecutor(r, func() (context.Context, context.CancelCauseFunc) { return context.WithCancelCause(work) })
+	s := &server{r: r, executor: x}
+	unsubscribe, err := s.subscribe(a)
 	if err != nil {
 		if listener != nil {
 			_ = listener.Close()
@@ -200,7 +201,7 @@ func Run(ctx context.Context, cfg Config) error {
 	g.Go(func() error { a.announce(work); return nil })
 	g.Go(func() error { reporter{r}.report(work); return nil })
 	for range cfg.Slots {
-		g.Go(func() error { r.attempts(work); return nil })
+		g.Go(func() error { x.execute(work); return nil })
 	}
 	watcher := engineWatcher{r}
 	g.Go(func() error { watcher.watch(ctx); return nil })

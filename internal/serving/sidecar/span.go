@@ -11,21 +11,19 @@ import (
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// span starts the span of an attempt in the trace of its request. The caller ends
+// startSpan starts the span of an attempt in the trace of its request. The caller ends
 // it.
-func (a *attempt) span(ctx context.Context) (context.Context, trace.Span) {
+func startSpan(a *attempt, cfg *Config) (context.Context, trace.Span) {
 	req := a.assignment.Request
-	ctx, span := a.r.cfg.Tracer.Start(telemetry.Continue(ctx, req.Traceparent), telemetry.ChatSpan(req.Model),
+	return cfg.Tracer.Start(telemetry.Continue(a.ctx, req.Traceparent), telemetry.ChatSpan(req.Model),
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(a.started), trace.WithAttributes(
 			telemetry.AttrOperation.String(telemetry.OperationChat),
 			telemetry.AttrProvider.String(telemetry.Provider),
 			telemetry.AttrRequestModel.String(req.Model),
 			telemetry.AttrResponseID.String(req.ID),
 			attribute.Int("koldun.attempt", a.assignment.Attempt),
-			attribute.String("koldun.runner", a.r.cfg.Runner),
+			attribute.String("koldun.runner", cfg.Runner),
 		))
-	a.traced = span
-	return ctx, span
 }
 
 // describe adds the parameters of the request, without text.

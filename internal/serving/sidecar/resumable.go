@@ -1,12 +1,6 @@
 package sidecar
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/serving/queue"
-)
+import "slices"
 
 // resumable holds the frame logs of the attempts of a runner by request, so that clients
 // can request lost frames. A runner may have several attempts of one request. The zero
@@ -29,15 +23,4 @@ func (m *resumable) remove(l *frameLog) {
 		return
 	}
 	(*m)[id] = left
-}
-
-// onResume sends the frames of a request again if this runner has them. All runners of
-// the session receive such messages, which are rare: a subscription for each request
-// would cost every request more.
-func (r *runner) onResume(subject string, from queue.Resume) (struct{}, bool) {
-	id := strings.TrimPrefix(subject, names.ResumeSubject(r.cfg.Session, ""))
-	for _, l := range r.logs.of(id) {
-		l.resend(from)
-	}
-	return struct{}{}, false
 }

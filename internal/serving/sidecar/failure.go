@@ -1,0 +1,57 @@
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gorizond/koldun/internal/engine/engineapi"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/serving/queue"
+)
+
+// failure returns the failure to report for an error, and whether the engine must
+// prove itself again.
+func (g *generation) failure(err error) (f *queue.Failure, healthy bool) {
+	var refused *openai.Error
+	switch {
+	case errors.Is(err, errCancelled):
+		return &queue.Failure{Code: queue.CodeCancelled, Message: "the request was cancelled"}, true
+	case errors.Is(err, errHandedBack), errors.Is(err, errStopped):
+		return &queue.Failure{Code: queue.CodeHandedBack, Message: "runner " + g.r.cfg.Runner + " is shutting down"}, true
+	case errors.Is(err, errTimeout):
+		msg := fmt.Sprintf("the answer took longer than %s", g.assignment.Request.Timeout)
+		return &queue.Failure{Code: queue.CodeTimeout, Message: msg}, true
+	case errors.Is(err, errDeadline):
+		return g.assignment.Request.PastEnd(), true
+	case errors.Is(err, engineapi.ErrTimeout):
+		return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + g.r.cfg.Runner + " was silent for too long"}, false
+	case errors.Is(err, engineapi.ErrLoading): // it has not seen the request
+		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the engine of runner " + g.r.cfg.Runner + " is not running"}, false
+	case errors.Is(err, engineapi.ErrSchema):
+		g.r.cfg.Logger.Warn("an answer does not fulfil its schema", "request", g.assignment.Request.ID)
+		return &queue.Failure{Code: queue.CodeEngineFailed, Message: engineapi.ErrSchema.Error()}, true
+	case errors.Is(err, engineapi.ErrBusy):
+		// As if handed back: another runner takes the request, and this is no failed attempt.
+		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the server of runner " + g.r.cfg.Runner + " is busy"}, false
+	case errors.As(err, &refused) && refused.Code == openai.CodeUnsupported && g.assignment.Request.Strict:
+		return &queue.Failure{Code: queue.CodeUnsupported, Message: refused.Message, Param: refused.Param}, true
+	case errors.As(err, &refused) && refused.Code == openai.CodeContextLength:
+		return &queue.Failure{Code: queue.CodeContextLength, Message: refused.Message, Param: refused.Param}, true
+	case errors.As(err, &refused) && refused.Status >= 400 && refused.Status < 500:
+		return &queue.Failure{Code: queue.CodeInvalidRequest, Message: refused.Message, Param: refused.Param}, true
+	case fault.Is(err, fault.Invalid):
+		return &queue.Failure{Code: queue.CodeInvalidRequest, Message: err.Error()}, true
+	}
+	// Clients read the message: omit the error, which contains addresses. It
+	// describes sockets and no part of the request.
+	g.r.cfg.Logger.Warn("the engine broke off", "request", g.assignment.Request.ID, "error", err)
+	return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + g.r.cfg.Runner + " broke off"}, false
+}
+
+// errUnhonoured refuses a request of which the engine would ignore something.
+func errUnhonoured(ignored []string) error {
+	return openai.BadRequest(ignored[0], openai.CodeUnsupported,
+		"the engine of this model does not honour '"+strings.Join(ignored, "', '")+"', and this server refuses what it would have to ignore")
+}
