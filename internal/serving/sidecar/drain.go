@@ -6,10 +6,15 @@ import (
 	"time"
 )
 
-// drainBegins is how long GET /drained waits for a drain. The kubelet
-// signals all containers of a pod that stops at the same time, so the drain begins
-// at once; when it restarts only the engine's container, there is no drain.
-const drainBegins = 2 * time.Second
+const (
+	// drainBegins is how long GET /drained waits for a drain. The kubelet
+	// signals all containers of a pod that stops at the same time, so the drain begins
+	// at once; when it restarts only the engine's container, there is no drain.
+	drainBegins = 2 * time.Second
+	// reportGrace is how long Run waits at its end for the leader to acknowledge
+	// ends.
+	reportGrace = 5 * time.Second
+)
 
 // A drain ends the work of a runner. It has no mutex: begun and done are closed once.
 type drain struct {

@@ -11,8 +11,6 @@ const (
 	maxEndedLogs = 1024 // maximum number of stored logs
 
 	maxEndedBytes = 2 * maxLogBytes
-	logCost       = 1 << 10 // approximate bytes of a log without its text
-	frameCost     = 256     // approximate bytes of a frame without its text
 )
 
 // endedLogs stores the frame logs of ended attempts, because gateways may request their

@@ -13,6 +13,8 @@ const (
 	proveMin   = 200 * time.Millisecond // first pause between attempts to get a token
 	proveMax   = 5 * time.Second
 	aliveEvery = 10 * time.Second
+	// lookEvery is how often the state of an engine that loads is read.
+	lookEvery = 250 * time.Millisecond
 )
 
 // An engineWatcher keeps what its runner knows of the engine. It has no mutex, because the
@@ -123,7 +125,7 @@ func (w engineWatcher) checkAlive(ctx context.Context) {
 		w.r.cfg.Logger.Warn("the engine does not answer", "error", err)
 		w.r.mu.Lock()
 		defer w.r.mu.Unlock()
-		w.setReady(false)
+		w.r.setReady(false)
 	}
 }
 
@@ -137,14 +139,55 @@ func (w engineWatcher) proven(res engineapi.Result, ended int) bool {
 		return false
 	}
 	w.r.engine.learn(res)
-	w.setReady(true)
+	w.r.setReady(true)
 	return true
 }
 
-// setReady is called with the runner's mu held.
-func (w engineWatcher) setReady(ready bool) {
-	if w.r.engine.setReady(ready) {
-		w.r.slots.caches = nil // the warm-up replaced a conversation in the prompt cache
-		w.r.changed()
+func (w engineWatcher) ended() int {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	return w.r.engine.endings
+}
+
+// rest waits before the next attempt to get a token. While the engine loads, it
+// announces the progress, and ends as soon as the engine serves.
+func (w engineWatcher) rest(ctx context.Context, pause time.Duration, loads bool) {
+	end := time.NewTimer(pause)
+	defer end.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-end.C:
+			return
+		case <-look.C:
+		}
+		if loads && w.r.cfg.Supervisor != nil && w.look(ctx) {
+			return
+		}
 	}
 }
+
+// look announces what the engine is doing, and reports whether it serves. An engine
+// that serves makes no more progress: if it generates no token, the cause is another.
+func (w engineWatcher) look(ctx context.Context) bool {
+	state, err := w.r.cfg.Supervisor.State(ctx)
+	if err != nil {
+		return false
+	}
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	progress := state
+	if state == serves {
+		progress = ""
+	}
+	if w.r.engine.setProgress(progress) {
+		w.r.changedByRequest()
+	}
+	return state == serves
+}
+
+// serves is the state of an engine that takes requests.
+const serves = "serving"

@@ -62,8 +62,8 @@ func TestCheckAlive(t *testing.T) {
 // An answer that breaks its schema fails the attempt, with a reason for the client,
 // and the engine goes on.
 func TestAnswerBreaksItsSchema(t *testing.T) {
-	g := &generation{attempt: &attempt{}, r: &runner{cfg: Config{Logger: slog.New(slog.DiscardHandler)}}}
-	f, healthy := g.failure(fault.As(fault.Corrupt, fmt.Errorf("%w: at /n", engineapi.ErrSchema)))
+	cfg := Config{Logger: slog.New(slog.DiscardHandler)}
+	f, healthy := failure(fault.As(fault.Corrupt, fmt.Errorf("%w: at /n", engineapi.ErrSchema)), &queue.Request{}, &cfg)
 	if f.Code != queue.CodeEngineFailed || f.Message != engineapi.ErrSchema.Error() || !healthy {
 		t.Errorf("the failure is %+v, healthy: %t", f, healthy)
 	}
@@ -104,7 +104,7 @@ func TestEndsWhileItProvesItself(t *testing.T) {
 		r := &runner{metrics: newMetrics(), suspect: make(chan struct{}, 1)}
 		r.cfg = Config{Logger: slog.New(slog.NewTextHandler(&log, nil)), Engine: scripted{do: func() error {
 			if ends {
-				engineWatcher{r}.engineEnded()
+				engineFollower{r}.ended()
 			}
 			return nil
 		}}}

@@ -11,31 +11,31 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-// failure returns the failure to report for an error, and whether the engine must
-// prove itself again.
-func (g *generation) failure(err error) (f *queue.Failure, healthy bool) {
+// failure returns the failure to report for an error of an attempt at a request, and whether
+// the engine need not prove itself again.
+func failure(err error, req *queue.Request, cfg *Config) (f *queue.Failure, healthy bool) {
 	var refused *openai.Error
 	switch {
 	case errors.Is(err, errCancelled):
 		return &queue.Failure{Code: queue.CodeCancelled, Message: "the request was cancelled"}, true
 	case errors.Is(err, errHandedBack), errors.Is(err, errStopped):
-		return &queue.Failure{Code: queue.CodeHandedBack, Message: "runner " + g.r.cfg.Runner + " is shutting down"}, true
+		return &queue.Failure{Code: queue.CodeHandedBack, Message: "runner " + cfg.Runner + " is shutting down"}, true
 	case errors.Is(err, errTimeout):
-		msg := fmt.Sprintf("the answer took longer than %s", g.assignment.Request.Timeout)
+		msg := fmt.Sprintf("the answer took longer than %s", req.Timeout)
 		return &queue.Failure{Code: queue.CodeTimeout, Message: msg}, true
 	case errors.Is(err, errDeadline):
-		return g.assignment.Request.PastEnd(), true
+		return req.PastEnd(), true
 	case errors.Is(err, engineapi.ErrTimeout):
-		return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + g.r.cfg.Runner + " was silent for too long"}, false
+		return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + cfg.Runner + " was silent for too long"}, false
 	case errors.Is(err, engineapi.ErrLoading): // it has not seen the request
-		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the engine of runner " + g.r.cfg.Runner + " is not running"}, false
+		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the engine of runner " + cfg.Runner + " is not running"}, false
 	case errors.Is(err, engineapi.ErrSchema):
-		g.r.cfg.Logger.Warn("an answer does not fulfil its schema", "request", g.assignment.Request.ID)
+		cfg.Logger.Warn("an answer does not fulfil its schema", "request", req.ID)
 		return &queue.Failure{Code: queue.CodeEngineFailed, Message: engineapi.ErrSchema.Error()}, true
 	case errors.Is(err, engineapi.ErrBusy):
 		// As if handed back: another runner takes the request, and this is no failed attempt.
-		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the server of runner " + g.r.cfg.Runner + " is busy"}, false
-	case errors.As(err, &refused) && refused.Code == openai.CodeUnsupported && g.assignment.Request.Strict:
+		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the server of runner " + cfg.Runner + " is busy"}, false
+	case errors.As(err, &refused) && refused.Code == openai.CodeUnsupported && req.Strict:
 		return &queue.Failure{Code: queue.CodeUnsupported, Message: refused.Message, Param: refused.Param}, true
 	case errors.As(err, &refused) && refused.Code == openai.CodeContextLength:
 		return &queue.Failure{Code: queue.CodeContextLength, Message: refused.Message, Param: refused.Param}, true
@@ -46,8 +46,8 @@ func (g *generation) failure(err error) (f *queue.Failure, healthy bool) {
 	}
 	// Clients read the message: omit the error, which contains addresses. It
 	// describes sockets and no part of the request.
-	g.r.cfg.Logger.Warn("the engine broke off", "request", g.assignment.Request.ID, "error", err)
-	return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + g.r.cfg.Runner + " broke off"}, false
+	cfg.Logger.Warn("the engine broke off", "request", req.ID, "error", err)
+	return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + cfg.Runner + " broke off"}, false
 }
 
 // errUnhonoured refuses a request of which the engine would ignore something.

@@ -14,6 +14,8 @@ const (
 	maxLogBytes = 4 << 20  // bytes of stored text and parts per attempt
 	maxHeld     = 64 << 10 // bytes of parts in a frame, unless one piece has more
 	maxResend   = 100      // frames per answer to a resume, fewer than a gateway buffers
+	logCost     = 1 << 10  // approximate bytes of a log without its text
+	frameCost   = 256      // approximate bytes of a frame without its text
 
 	// framePace is the minimum interval of text frames, which users cannot
 	// perceive. The first text never waits.

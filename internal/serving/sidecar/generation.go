@@ -41,7 +41,7 @@ func (g *generation) run(ctx context.Context) (end queue.AttemptEnd, healthy boo
 		g.frames.add(queue.Frame{Kind: queue.FrameEnd, FinishReason: reason, Usage: &usage})
 	} else {
 		g.frames.release() // before the error is reported
-		end.Error, healthy = g.failure(err)
+		end.Error, healthy = failure(err, &g.assignment.Request, &g.r.cfg)
 		g.log(slog.LevelWarn, "attempt failed",
 			slog.String("code", end.Error.Code), slog.Bool("healthy", healthy), slog.String("reason", end.Error.Message))
 	}

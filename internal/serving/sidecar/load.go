@@ -8,15 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-const (
-	loadEvery   = 2 * time.Second
-	loadTimeout = 5 * time.Second
-	// loadAgain is the pause after a server answered that it does not say its load.
-	loadAgain = 30 * time.Second
-	// maxSilent is the number of readings without an answer after which the last
-	// answer counts no more: 30 s, or more if the server lets the reader wait.
-	maxSilent = 15
-)
+const loadTimeout = 5 * time.Second
 
 // A loadWatcher keeps the slots that its runner does not offer. It has no mutex, because
 // they are the runner's.

@@ -123,6 +123,14 @@ func (r *runner) isReady() bool {
 	return r.engine.ready
 }
 
+// setReady is called with mu held.
+func (r *runner) setReady(ready bool) {
+	if r.engine.setReady(ready) {
+		r.slots.caches = nil // the warm-up replaced a conversation in the prompt cache
+		r.changed()
+	}
+}
+
 // changed requires mu. It is called after a change of the record that others must
 // know at once.
 func (r *runner) changed() {

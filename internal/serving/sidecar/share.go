@@ -7,6 +7,15 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
+const (
+	loadEvery = 2 * time.Second
+	// loadAgain is the pause after a server answered that it does not say its load.
+	loadAgain = 30 * time.Second
+	// maxSilent is the number of readings without an answer after which the last
+	// answer counts no more: 30 s, or more if the server lets the reader wait.
+	maxSilent = 15
+)
+
 // A share is how many of its slots a runner offers while others use its server too.
 type share struct {
 	slots, offered int
