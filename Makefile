@@ -99,7 +99,7 @@ test-cluster-programs:
 # Without cached results. The table goes to standard output, what the suites print to standard error.
 SUITES := check test-raced test-programs test-cluster-raced test-cluster-programs
 .PHONY: test-profile
-test-profile: test-tools ## Print where the time of each of SUITES goes, by program, as docs/testing.md has it
+test-profile: test-tools ## Print where the time of each of SUITES goes, by program, as docs/development/testing.md has it
 	@KOLDUN_REQUIRE_CLUSTER=1 $(GO) run ./test/profile $(foreach s,$(SUITES),"$(s)=$(MAKE) --no-print-directory $(s) TESTFLAGS='$(TESTFLAGS) -count=1'")
 
 QEMU_ARM64 ?= qemu-aarch64-static
@@ -198,7 +198,7 @@ mutation: $(BIN)/gremlins ## Change the code of pure packages, and fail if tests
 	done; [ -z "$$failed" ] || { echo "Tests miss too much in:$$failed"; exit 1; }
 
 .PHONY: generate
-generate: generate-engines $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write kernels, deep copies, CRDs, XRDs, Compositions, docs/reasons.md, the table of docs/api.md and the Terraform docs
+generate: generate-engines $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write kernels, deep copies, CRDs, XRDs, Compositions, docs/reference/reasons.md, the table of docs/reference/api.md and the Terraform docs
 	$(GO) generate ./internal/engine/llama/kernel
 	$(BIN)/controller-gen object paths=./apis/...
 	$(BIN)/controller-gen crd paths=./apis/... output:crd:dir=apis/crds

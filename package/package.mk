@@ -4,11 +4,11 @@ PACKAGES := _output/packages
 RELEASE  := _output/release/$(VERSION)
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 # Channel of the Compositions. Those of another channel than stable use a Function of
-# their own: docs/versions.md.
+# their own: docs/reference/versions.md.
 CHANNEL  ?= stable
 
 .PHONY: generate-package
-generate-package: generate-install ## Write XRDs, Compositions and docs/reasons.md and tables of docs from the generated CRDs
+generate-package: generate-install ## Write XRDs, Compositions and docs/reference/reasons.md and tables of docs from the generated CRDs
 	rm -rf package/configuration/*/definition.yaml package/configuration-claims/*/definition.yaml
 	$(GO) run ./package/generate
 

@@ -21,7 +21,7 @@ const (
 	// copies of a body while a gateway or a sidecar reads it: as it came, decoded, and as
 	// it is sent on.
 	copies = 3
-	// perStream is what a gateway takes for an open request, see docs/performance.md.
+	// perStream is what a gateway takes for an open request, see docs/background/performance.md.
 	perStream = 32 << 10
 	// perRequest is what a dispatcher takes for an open request beside its body.
 	perRequest = 4 << 10

@@ -1,7 +1,7 @@
 // Package reason is the catalogue of reasons that Koldun's conditions give.
 //
 // A reason is stable: people and programs match on it. The condition's message
-// and docs/reasons.md say what it is about, and how to fix it.
+// and docs/reference/reasons.md say what it is about, and how to fix it.
 package reason
 
 // A Reason is a CamelCase word that says why a condition has its status.

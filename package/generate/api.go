@@ -14,7 +14,7 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-const apiFile = "docs/api.md"
+const apiFile = "docs/reference/api.md"
 
 // The lines of apiFile between which the table is.
 const (

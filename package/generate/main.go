@@ -76,14 +76,14 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if files["docs/reasons.md"], err = reasons(why); err != nil {
+	if files["docs/reference/reasons.md"], err = reasons(why); err != nil {
 		return nil, err
 	}
-	files["docs/troubleshooting.md"] = troubleshooting()
+	files["docs/reference/troubleshooting.md"] = troubleshooting()
 	if files[argocdApp], err = argocdInstall(root); err != nil {
 		return nil, err
 	}
-	files["docs/roles.md"] = roles()
+	files["docs/reference/roles.md"] = roles()
 	if files[apiFile], err = apiDocs(root); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func TestHealthScriptListsFinalReasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := os.ReadFile(filepath.Join(root, "docs", "reasons.md"))
+	list, err := os.ReadFile(filepath.Join(root, "docs", "reference", "reasons.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // codeUnavailable is the gateway's error code for an unconfirmed publish.
 const codeUnavailable = "queue_unavailable"
 
-// check checks a history against the guarantees (docs/serving.md).
+// check checks a history against the guarantees (docs/background/guarantees.md).
 func (h History) check() *report {
 	r := &report{examined: map[guarantee]int{}}
 	if h.Queued != 0 {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A guarantee is one of the guarantees in docs/serving.md.
+// A guarantee is one of the guarantees in docs/background/guarantees.md.
 type guarantee string
 
 // The guarantees.

@@ -170,7 +170,7 @@ func (c *conversion) extraArgs() {
 		}
 		switch {
 		case !known:
-			c.lose(at, fmt.Sprintf("the gateway has no flag --%s", flag), "see docs/from/koldun.md")
+			c.lose(at, fmt.Sprintf("the gateway has no flag --%s", flag), "see docs/guides/from/koldun.md")
 		case c.given(to.path):
 			c.lose(at, to.path+" is given, too, and precedes it", "")
 		case to.boolean:

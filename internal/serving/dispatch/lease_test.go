@@ -138,7 +138,7 @@ func TestLasts(t *testing.T) {
 // The time without a leader is at most the TTL of a lease that was renewed just
 // before its holder was killed, plus the pause after an attempt that came too early.
 func TestTakeoverIsBounded(t *testing.T) {
-	const promised = 5 * time.Second // docs/serving.md
+	const promised = 5 * time.Second // docs/background/guarantees.md
 	var cfg Config
 	cfg.Bus, cfg.Identity = new(bus.Bus), "a"
 	if err := cfg.setDefaults(); err != nil {

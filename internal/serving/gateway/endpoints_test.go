@@ -36,15 +36,15 @@ func TestEveryEndpointIsRouted(t *testing.T) {
 	}
 }
 
-// TestDocsListEveryEndpoint checks the table of docs/api.md.
+// TestDocsListEveryEndpoint checks the table of docs/reference/api.md.
 func TestDocsListEveryEndpoint(t *testing.T) {
-	docs, err := os.ReadFile("../../../docs/api.md")
+	docs, err := os.ReadFile("../../../docs/reference/api.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range newWorld(t, nil).gateway.endpoints() {
 		if !e.open && !strings.Contains(string(docs), "`"+e.shown()+"`") {
-			t.Errorf("docs/api.md does not list `%s`", e.shown())
+			t.Errorf("docs/reference/api.md does not list `%s`", e.shown())
 		}
 	}
 }

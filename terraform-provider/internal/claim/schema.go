@@ -62,7 +62,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	status.Description = "Status of the object in the cluster."
 	a[attrStatus] = tfschema.Computed(&status)
 	a[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether the object is ready for use with the spec of the last apply. If not, the next apply continues to wait."}
-	a[attrReason] = schema.StringAttribute{Computed: true, Description: "Why it is ready or not: a reason of docs/reasons.md, and a message that says how to mend it."}
+	a[attrReason] = schema.StringAttribute{Computed: true, Description: "Why it is ready or not: a reason of docs/reference/reasons.md, and a message that says how to mend it."}
 	a[attrWait] = wait.ClusterAttribute()
 	a[tfresource.AttrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
 	resp.Schema = schema.Schema{Description: c.Description, Attributes: a}
