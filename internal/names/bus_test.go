@@ -81,7 +81,7 @@ func TestSlotKeysMatchSlotKey(t *testing.T) {
 	}
 }
 
-// TestStreams compares with the limits that docs/background/guarantees.md lists.
+// TestStreams compares with the limits that docs/reference/streams.md lists.
 func TestStreams(t *testing.T) {
 	captured := map[string]string{
 		names.RequestStream: names.RequestSubject("s", "t"),
