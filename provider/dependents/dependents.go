@@ -4,7 +4,8 @@
 // controller owner, so the garbage collector deletes them with it.
 //
 // A composite that composed these objects itself would be reconciled for each of
-// their changes, and Crossplane's circuit breaker counts those reconciles.
+// their changes, and Crossplane's circuit breaker counts those reconciles:
+// docs/background/event-budget.md.
 package dependents
 
 import (

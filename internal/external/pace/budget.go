@@ -1,5 +1,5 @@
 // Package pace keeps the rate of status updates within the limit of Crossplane's
-// circuit breaker for one composite.
+// circuit breaker for one composite: docs/background/event-budget.md.
 package pace
 
 import "time"

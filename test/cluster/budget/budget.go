@@ -1,6 +1,7 @@
 // Package budget counts the same events as Crossplane's circuit breakers: those of
 // each composite resource and of the resources it composes. It reports how much of
 // a budget was left, while the breaker only reports when it is exhausted.
+// docs/background/event-budget.md explains both.
 package budget
 
 import (
