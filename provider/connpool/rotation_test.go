@@ -48,7 +48,7 @@ func (s operatorScene) signWith(t *testing.T, seed natsauth.Seed) {
 	}
 }
 
-// TestSigningKeyIsRotated follows docs/background/security.md: the operator lists a second signing
+// TestSigningKeyIsRotated follows docs/guides/rotate-keys.md: the operator lists a second signing
 // key, the Secret gets it, and the operator drops the first one. Pods of all namespaces
 // come back by themselves each time, also where no resource is reconciled.
 func TestSigningKeyIsRotated(t *testing.T) {
