@@ -13,7 +13,7 @@ import (
 	"github.com/gorizond/koldun/test/history"
 )
 
-// TestUpgrade upgrades Koldun by its chart, as docs/guides/operations.md says, while clients ask.
+// TestUpgrade upgrades Koldun by its chart, as docs/guides/upgrade.md says, while clients ask.
 // Packages, gateways, dispatchers and the engine are replaced, and the servers of the release
 // stay. Every request is answered.
 func TestUpgrade(t *testing.T) {
