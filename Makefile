@@ -198,7 +198,7 @@ mutation: $(BIN)/gremlins ## Change the code of pure packages, and fail if tests
 	done; [ -z "$$failed" ] || { echo "Tests miss too much in:$$failed"; exit 1; }
 
 .PHONY: generate
-generate: generate-engines $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write kernels, deep copies, CRDs, XRDs, Compositions, docs/reference/reasons.md, the table of docs/reference/api.md and the Terraform docs
+generate: generate-engines $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write kernels, deep copies, CRDs, XRDs, Compositions, pages and tables of docs/reference, and the Terraform docs
 	$(GO) generate ./internal/engine/llama/kernel
 	$(BIN)/controller-gen object paths=./apis/...
 	$(BIN)/controller-gen crd paths=./apis/... output:crd:dir=apis/crds

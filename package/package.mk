@@ -8,7 +8,7 @@ PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 CHANNEL  ?= stable
 
 .PHONY: generate-package
-generate-package: generate-install ## Write XRDs, Compositions and docs/reference/reasons.md and tables of docs from the generated CRDs
+generate-package: generate-install ## Write XRDs, Compositions, and pages and tables of docs/reference
 	rm -rf package/configuration/*/definition.yaml package/configuration-claims/*/definition.yaml
 	$(GO) run ./package/generate
 
