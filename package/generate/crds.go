@@ -18,6 +18,11 @@ const (
 
 // readCRDs reads the generated CRDs of the composite kinds, by name.
 func readCRDs(folder string) ([]extv1.CustomResourceDefinition, error) {
+	return readGroup(folder, group)
+}
+
+// readGroup reads the generated CRDs of a group, by name.
+func readGroup(folder, group string) ([]extv1.CustomResourceDefinition, error) {
 	names, err := filepath.Glob(filepath.Join(folder, group+"_*.yaml"))
 	if err != nil {
 		return nil, err

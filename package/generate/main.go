@@ -1,5 +1,5 @@
 // Command generate writes what follows from the Go types: the XRDs and
-// Compositions of both configuration packages, the list of reasons, the metrics, the rights of
+// Compositions of both configuration packages, the lists of reasons, kinds and metrics, the rights of
 // roles on NATS, the methods of managed resources, the values of the chart, and Argo CD's health
 // scripts and example.
 //
@@ -88,6 +88,9 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	if files[metricsFile], err = metricDocs(root); err != nil {
+		return nil, err
+	}
+	if files[kindsFile], err = kindDocs(root); err != nil {
 		return nil, err
 	}
 	if files[managedFolder+"/zz_generated.managed.go"], err = managed(root); err != nil {
