@@ -67,6 +67,21 @@ func TestNamedDocuments(t *testing.T) {
 	}
 }
 
+// TestMap checks that docs/README.md links to every document.
+func TestMap(t *testing.T) {
+	pages := pages(t)
+	listed := map[string]bool{}
+	for _, link := range links(pages[filepath.Join("docs", "README.md")]) {
+		file, _, _ := strings.Cut(link, "#")
+		listed[filepath.Join("docs", file)] = true
+	}
+	for name := range pages {
+		if name != filepath.Join("docs", "README.md") && strings.HasPrefix(name, "docs"+string(filepath.Separator)) && !listed[name] {
+			t.Errorf("docs/README.md does not link to %s", name)
+		}
+	}
+}
+
 // pages returns the Markdown files of the repository by their path below its root.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
