@@ -30,7 +30,7 @@ func exporters() []exporter {
 	}
 }
 
-// metricName matches the names of our metrics and those of OpenTelemetry's conventions. Names
+// metricName matches the names of our metrics and the names of OpenTelemetry's conventions. Names
 // of buckets of NATS, which begin like ours, have no help beside them.
 var metricName = regexp.MustCompile(`^(koldun|gen_ai)_[a-z0-9_]+$`)
 
@@ -137,7 +137,7 @@ func described(args []ast.Expr) (name, help string, rest []ast.Expr) {
 	return text(args[0]), text(args[1]), args[2:]
 }
 
-// texts returns the texts in expressions, with those of the lists that they name.
+// texts returns the texts in expressions, and in the lists that they name.
 func texts(in []ast.Expr, lists map[string][]string) []string {
 	var out []string
 	for _, e := range in {

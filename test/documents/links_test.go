@@ -18,15 +18,15 @@ const root = "../.."
 
 // TestLinks checks that relative links and anchors of Markdown files lead somewhere.
 func TestLinks(t *testing.T) {
-	pages := pages(t)
-	if len(pages) < 50 {
-		t.Fatalf("found %d Markdown files: the test reads the wrong folders", len(pages))
+	all := pages(t)
+	if len(all) < 50 {
+		t.Fatalf("found %d Markdown files: the test reads the wrong folders", len(all))
 	}
 	known := map[string][]string{}
-	for name, text := range pages {
+	for name, text := range all {
 		known[name] = anchors(text)
 	}
-	for name, text := range pages {
+	for name, text := range all {
 		for _, link := range links(text) {
 			file, anchor, _ := strings.Cut(link, "#")
 			target := name
@@ -47,7 +47,7 @@ func TestLinks(t *testing.T) {
 // TestNamedDocuments checks that the documents exist that code, manifests and messages name.
 func TestNamedDocuments(t *testing.T) {
 	named := regexp.MustCompile(`(?:^|[^\w./-])(docs/[\w./-]+\.md)(?:#([\w-]+))?`)
-	pages := pages(t)
+	all := pages(t)
 	found := 0
 	for name, text := range texts(t) {
 		if !strings.Contains(text, "docs/") {
@@ -55,7 +55,7 @@ func TestNamedDocuments(t *testing.T) {
 		}
 		for _, m := range named.FindAllStringSubmatch(text, -1) {
 			found++
-			if page, ok := pages[filepath.FromSlash(m[1])]; !ok {
+			if page, ok := all[filepath.FromSlash(m[1])]; !ok {
 				t.Errorf("%s names %s, which does not exist", name, m[1])
 			} else if m[2] != "" && !slices.Contains(anchors(page), m[2]) {
 				t.Errorf("%s names %s, which has no heading #%s", name, m[1], m[2])
@@ -69,13 +69,13 @@ func TestNamedDocuments(t *testing.T) {
 
 // TestMap checks that docs/README.md links to every document.
 func TestMap(t *testing.T) {
-	pages := pages(t)
+	all := pages(t)
 	listed := map[string]bool{}
-	for _, link := range links(pages[filepath.Join("docs", "README.md")]) {
+	for _, link := range links(all[filepath.Join("docs", "README.md")]) {
 		file, _, _ := strings.Cut(link, "#")
 		listed[filepath.Join("docs", file)] = true
 	}
-	for name := range pages {
+	for name := range all {
 		if name != filepath.Join("docs", "README.md") && strings.HasPrefix(name, "docs"+string(filepath.Separator)) && !listed[name] {
 			t.Errorf("docs/README.md does not link to %s", name)
 		}
@@ -129,16 +129,16 @@ func read(t *testing.T, wanted func(name string) bool) map[string]string {
 }
 
 var (
-	fence  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
-	inline = regexp.MustCompile("`[^`\n]+`")
-	target = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	fence   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	inline  = regexp.MustCompile("`[^`\n]+`")
+	linking = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 )
 
 // links returns the relative links of a Markdown text.
 func links(text string) []string {
 	var out []string
 	text = inline.ReplaceAllString(fence.ReplaceAllString(text, ""), "")
-	for _, m := range target.FindAllStringSubmatch(text, -1) {
+	for _, m := range linking.FindAllStringSubmatch(text, -1) {
 		if link := m[1]; !strings.Contains(link, "://") && !strings.HasPrefix(link, "mailto:") {
 			out = append(out, link)
 		}
@@ -147,9 +147,9 @@ func links(text string) []string {
 }
 
 var (
-	heading = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
-	linked  = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
-	named   = regexp.MustCompile(`<a (?:id|name)="([^"]+)"`)
+	heading  = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
+	labelled = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
+	tagged   = regexp.MustCompile(`<a (?:id|name)="([^"]+)"`)
 )
 
 // anchors returns the anchors that GitHub gives the headings of a Markdown text, and those
@@ -167,20 +167,20 @@ func anchors(text string) []string {
 				return unicode.ToLower(r)
 			}
 			return -1
-		}, linked.ReplaceAllString(m[1], "$1"))
+		}, labelled.ReplaceAllString(m[1], "$1"))
 		if n := count[anchor]; n > 0 {
 			anchor += "-" + strconv.Itoa(n)
 		}
 		count[anchor]++
 		out = append(out, anchor)
 	}
-	for _, m := range named.FindAllStringSubmatch(text, -1) {
+	for _, m := range tagged.FindAllStringSubmatch(text, -1) {
 		out = append(out, m[1])
 	}
 	return out
 }
 
-// TestAnchors compares anchors with those of GitHub.
+// TestAnchors compares anchors with the ones that GitHub makes.
 func TestAnchors(t *testing.T) {
 	got := anchors("# A `b` c\n## What's [new](x.md)?\n```\n# no heading\n```\n## A b c\n<a id=\"d\"></a>\n")
 	want := []string{"a-b-c", "whats-new", "a-b-c-1", "d"}
