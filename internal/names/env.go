@@ -49,6 +49,12 @@ const (
 	// again when they change, or its content: the JSON of the AWS tools' credential_process.
 	EnvS3Credentials = "KOLDUN_S3_CREDENTIALS"
 
+	// EnvS3Checksums is "when_required" for services that refuse checksums in headers.
+	EnvS3Checksums = "AWS_REQUEST_CHECKSUM_CALCULATION"
+
+	// EnvS3Addressing is "path" or "virtual". The AWS tools have it in a file only.
+	EnvS3Addressing = "KOLDUN_S3_ADDRESSING"
+
 	// EnvS3Anonymous is "true" for unsigned requests. The AWS tools have an
 	// argument for it, and no variable.
 	EnvS3Anonymous = "KOLDUN_S3_ANONYMOUS"
@@ -75,7 +81,7 @@ func Connects(variable string) bool {
 	switch variable {
 	case EnvHFEndpoint, "SSL_CERT_FILE", "SSL_CERT_DIR": // the latter are of crypto/x509
 		return true
-	case "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE", "AWS_REQUEST_CHECKSUM_CALCULATION", "AWS_RESPONSE_CHECKSUM_VALIDATION":
+	case "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE", EnvS3Checksums, "AWS_RESPONSE_CHECKSUM_VALIDATION":
 		return false
 	}
 	return strings.HasPrefix(variable, "NATS_") || strings.HasPrefix(variable, "AWS_")

@@ -5,6 +5,7 @@ import (
 
 	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/nats/natsauth"
 )
@@ -74,9 +75,13 @@ func (c credentials) operator(servers bus.Config) (operatorAccess, error) {
 	return out, out.keyring.Check()
 }
 
-// s3 adds the credentials for an object store to its settings, and the region if they
-// have none.
+// s3 adds the credentials for an object store to its settings, and the other settings that
+// they lack.
 func (c credentials) s3(cfg *s3store.Config) {
+	if cfg.Addressing == "" {
+		cfg.Addressing = c.first(names.EnvS3Addressing)
+	}
+	cfg.PlainParts = cfg.PlainParts || s3store.PlainParts(c.first(names.EnvS3Checksums))
 	if cfg.Region == "" {
 		cfg.Region = c.first("AWS_REGION", "AWS_DEFAULT_REGION", "region")
 	}

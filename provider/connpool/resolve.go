@@ -269,7 +269,10 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 	if err := r.ownHub(ctx, c); err != nil {
 		return s3.Config{}, err
 	}
-	out := s3.Config{Endpoint: strings.TrimSuffix(c.Spec.S3.Endpoint, "/"), Region: c.Spec.S3.Region}
+	out := s3.Config{
+		Endpoint: strings.TrimSuffix(c.Spec.S3.Endpoint, "/"), Region: c.Spec.S3.Region,
+		Addressing: c.Spec.S3.Addressing, PlainParts: c.Spec.S3.Checksums == "whenRequired",
+	}
 	if !isHTTP(out.Endpoint) {
 		return s3.Config{}, fault.Errorf(fault.Invalid, "%s: spec.s3.endpoint is not http[s]://HOST[:PORT]", c)
 	}
@@ -278,6 +281,7 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 		return s3.Config{}, err
 	}
 	secret.s3(&out)
+	out.PlainParts = out.PlainParts && c.Spec.S3.Checksums != "always"
 	// Who may write a ProviderConfig, or name an endpoint in a claim, must not have
 	// requests signed with the identity of the provider's pod.
 	out.Anonymous = c.s3Ref() == nil && c.Kind != v1alpha1.KindClusterProviderConfig

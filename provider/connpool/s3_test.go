@@ -35,3 +35,22 @@ func TestRegionOfTheSecret(t *testing.T) {
 		})
 	}
 }
+
+// TestDialectOfTheSecret checks that a Secret may say how its object store is addressed, and
+// that it refuses checksums.
+func TestDialectOfTheSecret(t *testing.T) {
+	secret := readCredentials(map[string][]byte{
+		"accessKey": []byte("k"), "KOLDUN_S3_ADDRESSING": []byte("virtual"), "AWS_REQUEST_CHECKSUM_CALCULATION": []byte("when_required"),
+	})
+	for name, c := range map[string]struct{ described, want s3store.Config }{
+		"Secret":    {s3store.Config{}, s3store.Config{Addressing: "virtual", PlainParts: true, AccessKey: "k"}},
+		"Described": {s3store.Config{Addressing: "path"}, s3store.Config{Addressing: "path", PlainParts: true, AccessKey: "k"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			secret.s3(&c.described)
+			if diff := cmp.Diff(c.want, c.described); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -128,6 +128,18 @@ type S3Config struct {
 	// +kubebuilder:validation:MaxLength=64
 	Region string `json:"region,omitempty"`
 
+	// How requests name a bucket: path (https://HOST/BUCKET) or virtual (https://BUCKET.HOST), which some services require. Defaults to
+	// KOLDUN_S3_ADDRESSING of the Secret, else to path with an endpoint, and to virtual on AWS.
+	// +optional
+	// +kubebuilder:validation:Enum=path;virtual
+	Addressing string `json:"addressing,omitempty"`
+
+	// Which uploads carry a checksum in a header of their own: always, or whenRequired for services that refuse it; the signature covers
+	// the bytes then. Defaults to AWS_REQUEST_CHECKSUM_CALCULATION of the Secret (when_required), else to always.
+	// +optional
+	// +kubebuilder:validation:Enum=always;whenRequired
+	Checksums string `json:"checksums,omitempty"`
+
 	// Secret with the access key: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKey and secretKey, in any case of letters, and
 	// ca.crt for TLS. Without it, a ClusterProviderConfig uses the identity of the pod, and a ProviderConfig sends requests without
 	// credentials.

@@ -67,6 +67,8 @@ func blocks() map[clients.System][]setting {
 		clients.S3: {
 			{name: "endpoint", env: names.EnvS3Endpoint, text: "Where the object store is: `https://host:port`. Left out, it is Amazon's."},
 			{name: "region", env: names.EnvS3Region, text: "Region. Left out, it is `us-east-1`."},
+			{name: "addressing", env: names.EnvS3Addressing, text: "How requests name a bucket: `path` (https://HOST/BUCKET) or `virtual` (https://BUCKET.HOST). Left out, it is `path` with an endpoint, and `virtual` on AWS."},
+			{name: "checksums", env: names.EnvS3Checksums, text: "Which uploads carry a checksum in a header: `when_required` for services that refuse it. Left out, all do."},
 			{name: "access_key", env: names.EnvS3AccessKey, text: "Access key. Left out, the AWS SDK looks for credentials."},
 			{name: "secret_key", env: names.EnvS3SecretKey, text: "Secret key.", secret: true},
 			{name: "session_token", env: names.EnvS3Session, text: "Session token of temporary credentials. With a key in the block, that of the environment is not read.", secret: true},
@@ -170,7 +172,7 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 	out.Operator = operatorOf(values[clients.NATSOperator])
 	out.S3 = s3store.Config{
 		Endpoint: s3["endpoint"], Region: s3["region"], AccessKey: s3["access_key"], SecretKey: s3["secret_key"],
-		SessionToken: s3["session_token"], CAFile: s3["ca_file"],
+		SessionToken: s3["session_token"], CAFile: s3["ca_file"], Addressing: s3["addressing"], PlainParts: s3store.PlainParts(s3["checksums"]),
 	}
 	if configured(ctx, config, clients.Kubernetes, "host") {
 		k["config_path"] = "" // the configuration wins over the environment

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/network/linklocal"
 )
 
@@ -38,6 +39,11 @@ func NewClient(ctx context.Context, cfg Config) (*s3.Client, error) {
 	if cfg.Region == "" {
 		cfg.Region = DefaultRegion
 	}
+	switch cfg.Addressing {
+	case "", AddressPath, AddressVirtual:
+	default:
+		return nil, fault.Errorf(fault.Invalid, "cannot address buckets as %q: want path or virtual (%s)", cfg.Addressing, names.EnvS3Addressing)
+	}
 	client, err := newHTTPClient(cfg)
 	if err != nil {
 		return nil, err
@@ -57,8 +63,8 @@ func NewClient(ctx context.Context, cfg Config) (*s3.Client, error) {
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 		if cfg.Endpoint != "" {
 			o.BaseEndpoint = aws.String(cfg.Endpoint)
-			o.UsePathStyle = true
 		}
+		o.UsePathStyle = cfg.Addressing == AddressPath || cfg.Addressing == "" && cfg.Endpoint != ""
 	}), nil
 }
 

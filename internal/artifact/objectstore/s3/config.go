@@ -14,7 +14,8 @@ const DefaultRegion = "us-east-1"
 // value means Amazon's service and the credentials that the AWS SDK finds
 // (environment, shared files, pod identity).
 type Config struct {
-	Endpoint     string // http(s)://host:port; empty: Amazon's. With one, buckets are addressed by path
+	Endpoint     string // http(s)://host:port; empty: Amazon's
+	Addressing   string // AddressPath or AddressVirtual; empty: by path with an endpoint, else virtual
 	Region       string // empty: DefaultRegion
 	AccessKey    string // empty: the SDK searches for credentials
 	SecretKey    string
@@ -31,6 +32,18 @@ type Config struct {
 	// Bound limits which folders others get credentials for, and which are read for them.
 	Bound *Bound
 }
+
+// The ways in which requests name a bucket.
+const (
+	AddressPath    = "path"    // https://host/bucket
+	AddressVirtual = "virtual" // https://bucket.host
+)
+
+// checksumsWhenRequired is the value of the AWS tools for Config.PlainParts.
+const checksumsWhenRequired = "when_required"
+
+// PlainParts reports whether a value of names.EnvS3Checksums asks for parts without a checksum.
+func PlainParts(checksums string) bool { return strings.EqualFold(checksums, checksumsWhenRequired) }
 
 // ConfigFromEnv reads the variables of the AWS tools. AWS_CA_BUNDLE may hold
 // certificates in place of a path. getenv is os.Getenv outside of tests.
@@ -58,7 +71,8 @@ func ConfigFromEnv(getenv func(string) string) Config {
 		Anonymous:    first(names.EnvS3Anonymous) == "true",
 		CAFile:       file,
 		CA:           text,
-		PlainParts:   strings.EqualFold(first("AWS_REQUEST_CHECKSUM_CALCULATION"), "when_required"),
+		Addressing:   first(names.EnvS3Addressing),
+		PlainParts:   PlainParts(first(names.EnvS3Checksums)),
 	}
 }
 
@@ -72,6 +86,9 @@ func (c Config) Env() map[string][]byte {
 	if c.Anonymous {
 		out[names.EnvS3Anonymous] = []byte("true")
 	}
+	if c.PlainParts {
+		out[names.EnvS3Checksums] = []byte(checksumsWhenRequired)
+	}
 	for name, value := range map[string]string{
 		names.EnvS3Endpoint:  c.Endpoint,
 		names.EnvS3Region:    c.Region,
@@ -81,6 +98,7 @@ func (c Config) Env() map[string][]byte {
 		names.EnvS3CA:        authority,
 
 		names.EnvS3Credentials: c.Credentials,
+		names.EnvS3Addressing:  c.Addressing,
 	} {
 		if value != "" {
 			out[name] = []byte(value)

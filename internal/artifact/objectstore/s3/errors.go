@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -16,6 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/network/linklocal"
 )
 
@@ -130,12 +132,26 @@ type apiError struct {
 }
 
 func (e *apiError) Error() string {
-	switch e.message {
-	case "", e.code:
-		return fmt.Sprintf("the S3 service answers %s (HTTP %d)", e.code, e.status)
-	default:
-		return fmt.Sprintf("the S3 service answers %s (HTTP %d): %s", e.code, e.status, e.message)
+	text := fmt.Sprintf("the S3 service answers %s (HTTP %d)", e.code, e.status)
+	if e.message != "" && e.message != e.code {
+		text += ": " + e.message
 	}
+	return text + e.advice()
+}
+
+// advice names the setting that may mend an error: services say in many ways that they do not
+// know headers of checksums, or that they serve no bucket by its path.
+func (e *apiError) advice() string {
+	said := strings.ToLower(e.code + " " + e.message)
+	switch {
+	case strings.Contains(said, "checksum") && !strings.Contains(said, "mismatch"), strings.Contains(said, "crc32"),
+		e.code == "InvalidArgument", e.code == "NotImplemented", e.code == "AwsChunkedEncodingNotSupported":
+		return "; if it refuses the checksums of parts, set checksums: whenRequired or " + names.EnvS3Checksums + "=" + checksumsWhenRequired
+	case strings.Contains(said, "virtual"), strings.Contains(said, "path style"), strings.Contains(said, "path-style"),
+		e.code == "SecondLevelDomainForbidden", e.code == "PermanentRedirect":
+		return "; if it serves a bucket only at https://BUCKET.HOST, set addressing: virtual or " + names.EnvS3Addressing + "=" + AddressVirtual
+	}
+	return ""
 }
 
 func (e *apiError) Unwrap() error { return e.err }

@@ -152,11 +152,16 @@ func TestConfigFromEnv(t *testing.T) {
 	env := map[string]string{
 		"AWS_ENDPOINT_URL": "http://all", "AWS_ENDPOINT_URL_S3": " http://s3 ", "AWS_DEFAULT_REGION": "r",
 		"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_SESSION_TOKEN": "c", "AWS_CA_BUNDLE": "/ca", "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
+		"KOLDUN_S3_ADDRESSING": "virtual",
 	}
 	got := s3.ConfigFromEnv(func(k string) string { return env[k] })
-	want := s3.Config{Endpoint: "http://s3", Region: "r", AccessKey: "a", SecretKey: "b", SessionToken: "c", CAFile: "/ca", PlainParts: true}
+	want := s3.Config{Endpoint: "http://s3", Region: "r", AccessKey: "a", SecretKey: "b", SessionToken: "c", CAFile: "/ca", Addressing: "virtual", PlainParts: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	written := got.Env()
+	if diff := cmp.Diff(want, s3.ConfigFromEnv(func(k string) string { return string(written[k]) })); diff != "" {
+		t.Errorf("written and read again: %s", diff)
 	}
 }
 
