@@ -52,9 +52,22 @@ const (
 // A ThinkFilter separates thoughts from the answer, piece by piece. Thoughts are
 // only those at the very start; the tags and the line ends next to them belong
 // to neither side. The zero value is ready.
+//
+// The template of some models ends with the opening tag, so that the answer of a server
+// which does not know has the closing tag alone, on a line of its own: all before it are
+// thoughts, see Misplaced.
 type ThinkFilter struct {
-	phase thinkPhase
-	held  string // may be the beginning of a tag
+	phase     thinkPhase
+	held      string // may be the beginning of a tag
+	inLine    bool   // the text so far ends within a line
+	misplaced bool
+}
+
+// Misplaced reports, once, that the answer which came before the last Push was thoughts.
+func (t *ThinkFilter) Misplaced() bool {
+	was := t.misplaced
+	t.misplaced = false
+	return was
 }
 
 type thinkPhase int
@@ -64,7 +77,8 @@ const (
 	enterThink                    // after the opening tag: line ends are dropped
 	thinking                      //
 	enterAnswer                   // after the closing tag: line ends are dropped
-	answering                     //
+	answering                     // thoughts came before
+	bare                          // an answer without an opening tag
 )
 
 // Push takes the next piece of text. It returns the text that is certain to be
@@ -75,17 +89,19 @@ func (t *ThinkFilter) Push(text string) (thoughts, answer string) {
 	}
 	text, t.held = t.held+text, ""
 	if t.phase == undecided {
-		bare := strings.TrimLeft(text, " \t\r\n")
+		begin := strings.TrimLeft(text, " \t\r\n")
 		switch {
-		case strings.HasPrefix(bare, thinkOpen):
-			t.phase, text = enterThink, bare[len(thinkOpen):]
-		case strings.HasPrefix(thinkOpen, bare):
+		case strings.HasPrefix(begin, thinkOpen):
+			t.phase, text = enterThink, begin[len(thinkOpen):]
+		case strings.HasPrefix(thinkOpen, begin):
 			t.held = text
 			return "", ""
 		default:
-			t.phase = answering
-			return "", text
+			t.phase = bare
 		}
+	}
+	if t.phase == bare {
+		return t.pushBare(text)
 	}
 	text = t.skipLineEnds(text)
 	if t.phase == thinking {
@@ -99,6 +115,36 @@ func (t *ThinkFilter) Push(text string) (thoughts, answer string) {
 		thoughts, text = before, t.skipLineEnds(after)
 	}
 	return thoughts, text
+}
+
+// pushBare looks for a closing tag that begins a line, and for what may become one.
+func (t *ThinkFilter) pushBare(text string) (thoughts, answer string) {
+	for at := 0; ; {
+		i := strings.Index(text[at:], thinkClose)
+		if i < 0 {
+			break
+		}
+		if i += at; t.beginsLine(text, i) {
+			t.phase, t.misplaced = enterAnswer, true
+			return text[:i], t.skipLineEnds(text[i+len(thinkClose):])
+		}
+		at = i + len(thinkClose)
+	}
+	if keep := len(text) - tagBegins(text); t.beginsLine(text, keep) {
+		text, t.held = text[:keep], text[keep:]
+	}
+	if text != "" {
+		t.inLine = !strings.HasSuffix(text, "\n")
+	}
+	return "", text
+}
+
+// beginsLine reports whether a line begins at a byte of the text that comes next.
+func (t *ThinkFilter) beginsLine(text string, at int) bool {
+	if at == 0 {
+		return !t.inLine
+	}
+	return text[at-1] == '\n'
 }
 
 // Rest returns the text that is held back, once the whole text has come.

@@ -22,6 +22,10 @@ func TestThinkFilter(t *testing.T) {
 		"OtherTag":     {"<thin>x", "", "<thin>x"},
 		"Lookalike":    {"<think>a</thi</think></think>b", "a</thi", "</think>b"},
 		"NothingAfter": {"<think>a</think>", "a", ""},
+		"ClosingOnly":  {"hmm\n</think>\n\nanswer", "hmm\n", "answer"},
+		"ClosingFirst": {"</think>\n\nanswer", "", "answer"},
+		"ClosingLate":  {"a </think>\n</thin\nb\n</think>c\n</think>", "a </think>\n</thin\nb\n", "c\n</think>"},
+		"WithinALine":  {"the tag </think> ends it", "", "the tag </think> ends it"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +41,12 @@ func TestThinkFilter(t *testing.T) {
 
 func filtered(text string, size int) (thoughts, answer string) {
 	var f ThinkFilter
-	add := func(a, b string) { thoughts += a; answer += b }
+	add := func(a, b string) {
+		if f.Misplaced() {
+			thoughts, answer = thoughts+answer, ""
+		}
+		thoughts, answer = thoughts+a, answer+b
+	}
 	for len(text) > size {
 		add(f.Push(text[:size]))
 		text = text[size:]
@@ -50,6 +59,7 @@ func filtered(text string, size int) (thoughts, answer string) {
 func FuzzThinkFilter(f *testing.F) {
 	f.Add("<think>a</think>\n\nb", uint8(3))
 	f.Add(" \n<think", uint8(1))
+	f.Add("a\n</think>\nb\n</think>", uint8(2))
 	f.Fuzz(func(t *testing.T, text string, size uint8) {
 		thoughts, answer := filtered(text, int(size)+1)
 		wholeThoughts, wholeAnswer := filtered(text, len(text)+1)

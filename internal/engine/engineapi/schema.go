@@ -78,7 +78,11 @@ func (c *schemaCheck) add(d Delta) {
 	if d.Parts != nil && (len(d.Parts.ToolCalls) > 0 || d.Parts.Refusal != "") {
 		c.other = true
 	}
-	if _, text := c.think.Push(d.Text); c.text.Len() < maxChecked {
+	_, text := c.think.Push(d.Text)
+	if c.think.Misplaced() {
+		c.text.Reset()
+	}
+	if c.text.Len() < maxChecked {
 		c.text.WriteString(text)
 	}
 }

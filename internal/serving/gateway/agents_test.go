@@ -83,3 +83,28 @@ func callsNamespace(_ context.Context, s *responder) {
 	s.piece("", `{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"weather__get","arguments":"{}"}}]}`)
 	s.end("tool_calls", 5, 1)
 }
+
+// TestClosingTagAlone holds that an answer whose template has opened the thoughts is parted
+// at the tag that closes them: as a whole, and in a stream from the piece that has it.
+func TestClosingTagAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		pieces           []string
+		whole, streaming string
+	}{
+		"OnePiece": {[]string{"hmm\n</think>\n\nanswer"}, `"content":"answer"`, `{"reasoning_content":"hmm\n"}`},
+		"Pieces":   {[]string{"h", "mm", "\n", "</", "think>", "\n", "ans", "wer"}, `"content":"answer"`, `{"content":"ans"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nil)
+			startRunner(t, w.bus, tinySession, replies(c.pieces...))
+			_, body := w.do("POST", "/v1/chat/completions", `{"model":"tiny","messages":[{"role":"user","content":"a"}]}`)
+			if !strings.Contains(body, c.whole) || !strings.Contains(body, `"reasoning_content":"hmm\n"`) || strings.Contains(body, "think>") {
+				t.Errorf("the answer is %s", body)
+			}
+			_, body = w.do("POST", "/v1/chat/completions", `{"model":"tiny","messages":[{"role":"user","content":"a"}]`+streaming+`}`)
+			if !strings.Contains(body, c.streaming) || strings.Contains(body, "think>") {
+				t.Errorf("the stream is %s", body)
+			}
+		})
+	}
+}

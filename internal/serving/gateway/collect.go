@@ -73,17 +73,30 @@ type collected struct {
 
 func (c *collected) add(frame *queue.Frame) error {
 	if len(frame.Raw) == 0 {
-		c.text(c.filter.push(frame.Text))
+		thoughts, text := c.filter.push(frame.Text)
+		c.replace()
+		c.text(thoughts, text)
 		return nil
 	}
 	parts, err := partsOf(frame)
 	if err != nil {
 		return err
 	}
-	c.text(c.filter.pushParts(frame.Text, parts))
+	thoughts, text := c.filter.pushParts(frame.Text, parts)
+	c.replace()
+	c.text(thoughts, text)
 	c.parts.Add(parts)
 	c.raw += len(frame.Raw)
 	return nil
+}
+
+// replace moves the text so far to the thoughts if it turns out to be some.
+func (c *collected) replace() {
+	if c.filter.misplaced() {
+		thoughts, _ := c.filter.visible(c.answer.String(), "")
+		c.answer.Reset()
+		c.thoughts.WriteString(thoughts)
+	}
 }
 
 func (c *collected) text(thoughts, text string) {

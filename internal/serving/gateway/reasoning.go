@@ -69,6 +69,9 @@ func (f *reasoningFilter) pushParts(piece string, parts *openai.Parts) (thoughts
 	return thoughts + more, separated + text
 }
 
+// misplaced reports, once, that the text before the last piece was thoughts.
+func (f *reasoningFilter) misplaced() bool { return f.thoughts != nil && f.thoughts.Misplaced() }
+
 // close ends thoughts in the text before other text.
 func (f *reasoningFilter) close(text string) string {
 	if !f.open {
