@@ -20,7 +20,7 @@ func (p *modelPlan) connect() (compose.Next, error) {
 	nats, problem := connection.NATS(p.Call, owner, "spec.nats", p.m.Spec.NATS)
 	if problem.Message == "" {
 		var s3 connection.Connection
-		if s3, problem = connection.S3(owner, "spec.objectStorage", p.store); problem.Message == "" {
+		if s3, problem = connection.S3(owner, "spec.objectStorage", storeOf(p.m.Spec)); problem.Message == "" {
 			nats, problem = connection.Join(nats, s3)
 		}
 	}
@@ -39,8 +39,7 @@ func (p *modelPlan) connect() (compose.Next, error) {
 // named after the Model.
 func (p *modelPlan) connections() (compose.Next, error) {
 	ns, name := p.m.Namespace, p.m.Name
-	p.own = p.ownFolder()
-	if refused := p.outside(); refused != "" {
+	if refused := p.to.outside(ns); refused != "" {
 		return p.Deny(refused), nil
 	}
 	desired := map[string]any{
@@ -48,18 +47,18 @@ func (p *modelPlan) connections() (compose.Next, error) {
 			KeyValues: append([]v1alpha1.KeyValueParameters{managed.Lasting(names.ProgressBucket)}, p.registryBuckets()...),
 		}),
 	}
-	for i, bucket := range p.buckets() {
+	for i, bucket := range p.to.buckets() {
 		secret, access := "", []v1alpha1.BucketAccess(nil)
 		if i == 0 {
-			secret, access = p.storeSecret(), p.access()
+			secret, access = p.storeSecret(), p.to.access()
 		}
 		b := managed.Bucket(p.via, ns, names.Object(name, "bucket", names.Hash(8, bucket)), bucket, secret, access...)
-		if m := p.store.ManageBuckets; m != nil && !*m {
+		if m := storeOf(p.m.Spec).ManageBuckets; m != nil && !*m {
 			b.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
 		}
 		desired[resBucket(bucket)] = b
 	}
-	p.storeKeys = connection.StoreKeys(p.Call, resBucket(p.buckets()[0]), p.storeSecret())
+	p.storeKeys = connection.StoreKeys(p.Call, resBucket(p.to.buckets()[0]), p.storeSecret())
 	pending, err := managed.Await(p.Call, desired)
 	// The Jobs of a running stage have all they need.
 	if !p.started() {
@@ -72,16 +71,18 @@ func (p *modelPlan) connections() (compose.Next, error) {
 func resBucket(bucket string) string { return "bucket-" + names.Hash(8, bucket) }
 
 // resRevision names the composed HubRevision of the source.
-func (p *modelPlan) resRevision() string { return resRevision + "-" + names.Hash(8, p.ref.String()) }
+func (p *modelPlan) resRevision() string { return resRevision + "-" + names.Hash(8, p.to.ref.String()) }
 
 // storePorts returns the ports of the object store.
-func (p *modelPlan) storePorts() []int32 { return connection.Ports(p.Call, resBucket(p.buckets()[0])) }
+func (p *modelPlan) storePorts() []int32 {
+	return connection.Ports(p.Call, resBucket(p.to.buckets()[0]))
+}
 
 // users composes the users that the Jobs log in to NATS as.
 func (p *modelPlan) users() (compose.Next, error) {
-	jobs := []v1alpha1.NATSUserGrant{connection.Job(resFetch, p.progressKey(p.sourceURL(), resFetch))}
-	if p.converts() {
-		jobs = append(jobs, connection.Job(resConvert, p.progressKey(p.convertedURL(), resConvert)))
+	jobs := []v1alpha1.NATSUserGrant{connection.Job(resFetch, p.progressKey(p.at.Source, resFetch))}
+	if converts(p.m.Spec) {
+		jobs = append(jobs, connection.Job(resConvert, p.progressKey(p.at.Converted, resConvert)))
 	}
 	return compose.Continue, p.logIn(jobs...)
 }
@@ -96,13 +97,13 @@ func (p *modelPlan) logIn(jobs ...v1alpha1.NATSUserGrant) (err error) {
 // not ready.
 func (p *modelPlan) registry() (compose.Next, error) {
 	secret, buckets := "", p.registryBuckets()
-	if p.converts() {
+	if converts(p.m.Spec) {
 		secret, buckets = p.busSecret(), append(buckets, managed.Lasting(names.ProgressBucket))
 	}
 	pending, err := managed.Await(p.Call, map[string]any{
 		resQueue: managed.Queue(p.via, p.m.Namespace, names.Object(p.m.Name, "model", "queue"), secret, v1alpha1.QueueParameters{KeyValues: buckets}),
 	})
-	if err == nil && p.converts() {
+	if err == nil && converts(p.m.Spec) {
 		err = p.logIn(connection.Job(resInspect, p.inspectionKey(p.volumeFiles)))
 	}
 	if err != nil || !pending.Any() || p.Exists(resRecord) {
@@ -126,7 +127,7 @@ func (p *modelPlan) storeSecret() string { return connection.StoreSecret("model"
 // hubSecret names the Secret with the connection to the hub, which the HubRevision
 // writes. Another revision is another object, with a Secret of its own.
 func (p *modelPlan) hubSecret() string {
-	return names.Object(p.m.Name, "model", "hub", names.Hash(8, p.ref.String()))
+	return names.Object(p.m.Name, "model", "hub", names.Hash(8, p.to.ref.String()))
 }
 
 func (p *modelPlan) busSecret() string { return connection.BusSecret("model", p.m.Name) }

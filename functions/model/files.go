@@ -17,26 +17,26 @@ import (
 // finished Job leaves the desired state when its artifact is whole.
 func (p *modelPlan) files() (compose.Next, error) {
 	var err error
-	if p.source, err = p.artifact(resSource, p.sourceURL(), "fetch"); err != nil {
+	if p.source, err = p.artifact(resSource, p.at.Source, "fetch"); err != nil {
 		return compose.Stop, err
 	}
-	if !p.converts() {
+	if !converts(p.m.Spec) {
 		return p.sourceFiles()
 	}
-	if p.converted, err = p.artifact(resConverted, p.convertedURL(), "convert"); err != nil {
+	if p.converted, err = p.artifact(resConverted, p.at.Converted, "convert"); err != nil {
 		return compose.Stop, err
 	}
 	p.status.ArtifactSizeBytes = p.source.SizeBytes
 	p.status.DownloadJobState, p.status.ConversionJobState = jobPending, jobPending
 	if !p.looked() {
-		p.Fail(reason.ConnectionPending, "The object store is searched for files of commit %s", p.commit)
+		p.Fail(reason.ConnectionPending, "The object store is searched for files of commit %s", p.status.Commit)
 		return compose.Stop, nil
 	}
 	switch {
 	case p.converted.Whole:
 		p.status.DownloadJobState, p.status.ConversionJobState = jobNotRequested, jobSucceeded
 		p.True(v1.ConditionDownloaded, reason.DownloadNotNeeded, "The converted files are whole")
-		p.True(v1.ConditionConverted, reason.Converted, "%s is whole", p.convertedURL())
+		p.True(v1.ConditionConverted, reason.Converted, "%s is whole", p.at.Converted)
 		p.reportSize()
 		return compose.Continue, nil
 	case p.unfit != "" && !p.inWork():
@@ -52,13 +52,13 @@ func (p *modelPlan) files() (compose.Next, error) {
 	}
 	p.status.DownloadJobState = jobSucceeded
 	p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
-	p.True(v1.ConditionDownloaded, reason.Downloaded, "%s is whole", p.sourceURL())
+	p.True(v1.ConditionDownloaded, reason.Downloaded, "%s is whole", p.at.Source)
 	job, err := p.convertJob()
 	if err != nil {
 		return compose.Stop, err
 	}
 	p.status.ConversionJobName = job.Name
-	p.status.ConversionJobState, err = p.stage(job, p.key(resConverted, p.convertedURL()), p.converted.Progress, v1.ConditionConverted, reason.Converting, reason.ConversionFailed)
+	p.status.ConversionJobState, err = p.stage(job, p.key(resConverted, p.at.Converted), p.converted.Progress, v1.ConditionConverted, reason.Converting, reason.ConversionFailed)
 	return compose.Stop, err
 }
 
@@ -67,7 +67,7 @@ func (p *modelPlan) sourceFiles() (compose.Next, error) {
 	p.status.ArtifactSizeBytes = p.source.SizeBytes
 	p.status.DownloadJobState, p.status.ConversionJobState = jobPending, jobNotRequested
 	if !p.looked() {
-		p.Fail(reason.ConnectionPending, "The object store is searched for files of commit %s", p.commit)
+		p.Fail(reason.ConnectionPending, "The object store is searched for files of commit %s", p.status.Commit)
 		return compose.Stop, nil
 	}
 	p.False(v1.ConditionConverted, reason.ConversionNotWanted, "spec.conversion.type is %s", conversionNone)
@@ -80,7 +80,7 @@ func (p *modelPlan) sourceFiles() (compose.Next, error) {
 		return compose.Stop, p.download()
 	}
 	p.status.DownloadJobState = jobSucceeded
-	p.True(v1.ConditionDownloaded, reason.Downloaded, "%s is whole", p.sourceURL())
+	p.True(v1.ConditionDownloaded, reason.Downloaded, "%s is whole", p.at.Source)
 	p.reportSize()
 	return compose.Continue, nil
 }
@@ -92,22 +92,13 @@ func (p *modelPlan) download() error {
 		return err
 	}
 	p.status.DownloadJobName = job.Name
-	p.status.DownloadJobState, err = p.stage(job, p.key(resSource, p.sourceURL()), p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
+	p.status.DownloadJobState, err = p.stage(job, p.key(resSource, p.at.Source), p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
 	return err
 }
 
-// converts reports whether the source files are converted.
-func (p *modelPlan) converts() bool {
-	c := p.m.Spec.Conversion
-	return c == nil || c.Type != conversionNone
-}
-
-// conversionNone is the value of spec.conversion.type without a conversion.
-const conversionNone = "None"
-
 // served is what was found of the files that the Model is for.
 func (p *modelPlan) served() v1alpha1.ModelArtifactObservation {
-	if p.converts() {
+	if converts(p.m.Spec) {
 		return p.converted
 	}
 	return p.source
@@ -135,10 +126,10 @@ func (p *modelPlan) verify() string {
 // artifact composes the ModelArtifact of one stage and returns what was found of
 // its files.
 func (p *modelPlan) artifact(res, url, stage string) (v1alpha1.ModelArtifactObservation, error) {
-	source := p.ref
+	source := p.to.ref
 	source.Revision = ""
-	params := v1alpha1.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage), Source: source.String(), Commit: p.commit}
-	if res == resConverted || !p.converts() {
+	params := v1alpha1.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage), Source: source.String(), Commit: p.status.Commit}
+	if res == resConverted || !converts(p.m.Spec) {
 		params.Verify = p.verify()
 	}
 	// Once the model is converted, the absence of its source makes nothing unready.
@@ -171,9 +162,9 @@ func (p *modelPlan) key(res, url string) string { return res + "-" + names.Hash(
 // starts before might make files that exist. What an earlier composition
 // started goes on.
 func (p *modelPlan) looked() bool {
-	keys := []string{p.key(resSource, p.sourceURL())}
-	if p.converts() {
-		keys = append(keys, p.key(resConverted, p.convertedURL()))
+	keys := []string{p.key(resSource, p.at.Source)}
+	if converts(p.m.Spec) {
+		keys = append(keys, p.key(resConverted, p.at.Converted))
 	}
 	for _, key := range keys {
 		var seen v1alpha1.ModelArtifact
@@ -209,7 +200,7 @@ func (p *modelPlan) inWork() bool {
 
 func (p *modelPlan) convertedWhole() bool {
 	var seen v1alpha1.ModelArtifact
-	return p.converts() && p.Observed(p.key(resConverted, p.convertedURL()), &seen) && seen.Status.AtProvider.Whole
+	return converts(p.m.Spec) && p.Observed(p.key(resConverted, p.at.Converted), &seen) && seen.Status.AtProvider.Whole
 }
 
 func (p *modelPlan) progressKey(url, stage string) string {

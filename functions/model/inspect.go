@@ -20,7 +20,7 @@ import (
 // known of its files: a volume that only one node mounts may be in use.
 func (p *modelPlan) inspect() (compose.Next, error) {
 	files := p.volumeFiles
-	if !p.converts() {
+	if !converts(p.m.Spec) {
 		p.status.Artifact = &files
 		return compose.Continue, nil
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func (p *modelPlan) connected() bool {
 	if p.m.Spec.PreConverted {
 		return bool(queue)
 	}
-	bucket, _ := managed.Ready(p.Call, resBucket(p.buckets()[0]))
+	bucket, _ := managed.Ready(p.Call, resBucket(p.to.buckets()[0]))
 	var revision v1alpha1.HubRevision
 	p.Observed(p.resRevision(), &revision)
 	return bool(queue && bucket) && revision.Status.AtProvider.Commit != ""
@@ -131,8 +132,8 @@ func (p *modelPlan) giveUp(name, condition, message string, failed reason.Reason
 }
 
 func (p *modelPlan) fetchJob() (job.Job, error) {
-	f := job.Fetch{From: p.ref, To: p.sourceURL(), ProgressKey: p.progressKey(p.sourceURL(), "fetch")}
-	f.From.Revision = p.commit
+	f := job.Fetch{From: p.to.ref, To: p.at.Source, ProgressKey: p.progressKey(p.at.Source, "fetch")}
+	f.From.Revision = p.status.Commit
 	var claimed *resource.Quantity
 	if d := p.m.Spec.Download; d != nil {
 		claimed = d.Memory
@@ -149,9 +150,9 @@ func (p *modelPlan) fetchJob() (job.Job, error) {
 
 func (p *modelPlan) convertJob() (job.Job, error) {
 	args := []string{
-		"convert", "--from=" + p.sourceURL(), "--to=" + p.convertedURL(),
-		"--weights=" + p.weights, "--name=" + p.artifactName(),
-		"--progress-key=" + p.progressKey(p.convertedURL(), "convert"),
+		"convert", "--from=" + p.at.Source, "--to=" + p.at.Converted,
+		"--weights=" + p.weights, "--name=" + artifactName(p.to.ref.Repo),
+		"--progress-key=" + p.progressKey(p.at.Converted, "convert"),
 	}
 	var claimed *resource.Quantity
 	if c := p.m.Spec.Conversion; c != nil {
@@ -186,4 +187,10 @@ func (p *modelPlan) tokenSecret() *xpv2.LocalSecretReference {
 		return &xpv2.LocalSecretReference{Name: strings.TrimSpace(d.HuggingFaceTokenSecretRef.Name)}
 	}
 	return nil
+}
+
+// artifactName is the name in the file names: the repository's, so that Models
+// of the same source share files.
+func artifactName(repository string) string {
+	return names.Join(48, strings.ReplaceAll(strings.ReplaceAll(path.Base(repository), ".", "-"), "_", "-"))
 }

@@ -4,9 +4,6 @@
 package model
 
 import (
-	"cmp"
-	"fmt"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
@@ -15,8 +12,6 @@ import (
 	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
-	"github.com/gorizond/koldun/internal/model/modelref"
-	"github.com/gorizond/koldun/internal/model/topology"
 )
 
 // Names of the composed resources. Where a hash is in the name of the object,
@@ -49,7 +44,6 @@ func Compose(c *compose.Call) error {
 		m:       m,
 		status:  v1.ModelStatus{Status: v1.Status{ObservedGeneration: m.Generation}},
 		weights: weightsOf(m.Spec.Conversion),
-		store:   storeOf(m.Spec),
 	}
 	c.Legacy(Legacy("spec", m.Namespace, m.Spec, !c.ClusterScoped()))
 	steps := []compose.Step{p.withdraw, p.allow, p.locate, p.connect, p.guests, p.guard, p.connections, p.revision, p.users, p.files, p.volume, p.record}
@@ -69,24 +63,18 @@ type modelPlan struct {
 	status v1.ModelStatus
 
 	weights string
-	store   v1.ObjectStorage
-	// Set by the step locate.
-	ref    modelref.Ref
-	places places
+	to      layout   // set by the step locate
+	at      Location // set by the step revision
 	// Set by the step connect.
-	via managed.Via
-	// Set by the step connections: the folder of the namespace in all buckets, empty if
-	// claims choose folders, and what the Jobs wait for, empty if nothing.
-	own     string
-	pending managed.Pending
+	via     managed.Via
+	pending managed.Pending // what the Jobs wait for; set by the step connections
 	// Set by the steps users and registry.
 	logins    connection.Logins
 	storeKeys workload.StoreKeys // set by the step connections
 	usersDue  managed.Pending    // what Jobs wait for that do not exist
 	// Set by the step revision.
-	commit string
-	unfit  string // why the model cannot run; empty if it can
-	small  string // why the volume cannot hold it; empty if it can
+	unfit string // why the model cannot run; empty if it can
+	small string // why the volume cannot hold it; empty if it can
 	// Set by the step files.
 	source, converted v1alpha1.ModelArtifactObservation
 	// Set by the step preConverted.
@@ -104,37 +92,12 @@ func (p *modelPlan) allow() (compose.Next, error) {
 
 // locate reads where the model comes from and where it goes.
 func (p *modelPlan) locate() (compose.Next, error) {
-	ref, problem := sourceOf(p.m.Spec)
-	if problem == "" {
-		p.ref = ref
-		p.places, problem = placesOf(p.m.Spec, p.store)
-	}
+	var problem string
+	p.to, problem = layoutOf(p.m.Spec)
 	if problem != "" {
 		p.Fail(reason.SourceInvalid, "%s", problem)
 		return compose.Stop, nil
 	}
+	p.to.own = ownFolder(p.Call, p.to.buckets()[0])
 	return compose.Continue, nil
-}
-
-// sourceOf is the repository of the hub that a Model names.
-func sourceOf(s v1.ModelSpec) (ref modelref.Ref, problem string) {
-	ref, err := modelref.Parse(s.SourceURL)
-	if err != nil {
-		return ref, fmt.Sprintf("spec.sourceUrl: %v", err)
-	}
-	if ref.Scheme != modelref.Hub {
-		return ref, fmt.Sprintf("spec.sourceUrl: %q is not a hub's repository: write https://huggingface.co/ORG/REPO", s.SourceURL)
-	}
-	ref.Revision = cmp.Or(s.Revision, ref.Revision)
-	return ref, ""
-}
-
-func weightsOf(c *v1.Conversion) string {
-	switch {
-	case c != nil && c.ConvertWeights != "":
-		return c.ConvertWeights
-	case c != nil && c.WeightsFloatType != "":
-		return c.WeightsFloatType
-	}
-	return string(topology.Q40)
 }

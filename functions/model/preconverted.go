@@ -38,7 +38,7 @@ func (p *modelPlan) filesInVolume() v1.Artifact {
 	s := p.m.Spec
 	model, tokenizer := workload.Option(s.LaunchOptions, "--model"), workload.Option(s.LaunchOptions, "--tokenizer")
 	out := v1.Artifact{ModelFile: inVolume(model, ""), SizeBytes: s.PreConvertedSizeBytes, Size: p.sizeInVolume(s.PreConvertedSizeBytes)}
-	if !p.converts() {
+	if !converts(p.m.Spec) {
 		p.weights = ""
 		return out
 	}

@@ -49,8 +49,8 @@ func (p *modelPlan) report() {
 	found := p.served()
 	if p.status.Artifact == nil {
 		p.status.Artifact = &v1.Artifact{
-			URL:                  p.servedURL(),
-			Bucket:               p.servedPlace().bucket,
+			URL:                  p.at.served(),
+			Bucket:               p.to.servedBucket(),
 			ProviderConfigRef:    p.via,
 			TemporaryCredentials: p.storeKeys != (workload.StoreKeys{}),
 			Ports:                p.storePorts(),

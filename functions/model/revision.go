@@ -21,21 +21,21 @@ import (
 // connections waits for, and that before the commit.
 func (p *modelPlan) revision() (compose.Next, error) {
 	res := p.resRevision()
-	source := p.ref
+	source := p.to.ref
 	source.Revision = ""
 	want := &v1alpha1.HubRevision{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindHubRevision},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, resRevision, names.Hash(8, p.ref.String()))},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, resRevision, names.Hash(8, p.to.ref.String()))},
 		Spec: v1alpha1.HubRevisionSpec{
 			ManagedResourceSpec: managed.Observed(p.via, p.hubSecret()),
 			ForProvider: v1alpha1.HubRevisionParameters{
 				Source:         source.String(),
-				Revision:       cmp.Or(p.ref.Revision, "main"),
+				Revision:       cmp.Or(p.to.ref.Revision, "main"),
 				TokenSecretRef: p.tokenSecret(),
 			},
 		},
 	}
-	if !p.converts() { // their size is that of the files which the Model is for
+	if !converts(p.m.Spec) { // their size is that of the files which the Model is for
 		var d v1.Download
 		if p.m.Spec.Download != nil {
 			d = *p.m.Spec.Download
@@ -65,8 +65,8 @@ func (p *modelPlan) revision() (compose.Next, error) {
 		p.unresolved(reason.ResolvingRevision, source, want.Spec.ForProvider.Revision, cmp.Or(trouble, "the hub has not answered yet"))
 		return compose.Stop, nil
 	}
-	p.commit, p.status.Commit = found.Commit, found.Commit
-	if !p.converts() {
+	p.at, p.status.Commit = p.to.at(found.Commit), found.Commit
+	if !converts(p.m.Spec) {
 		p.small = p.tooSmall(found.SizeBytes)
 		return compose.Continue, nil
 	}

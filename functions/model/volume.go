@@ -81,7 +81,7 @@ func (p *modelPlan) tooSmall(size int64) string {
 func (p *modelPlan) fill(claim string) (compose.Next, error) {
 	const folder = "files"
 	fill, err := p.job(resFill, workload.Container{
-		Args:      []string{"fetch", "--from=" + p.servedURL(), "--to=" + names.DirRef(folder), job.ServeProgress(job.PortProgress)},
+		Args:      []string{"fetch", "--from=" + p.at.served(), "--to=" + names.DirRef(folder), job.ServeProgress(job.PortProgress)},
 		Secrets:   []string{p.storeSecret()},
 		StoreKeys: p.storeKeys,
 		Memory:    memory.Fetch(0, 0),
@@ -122,7 +122,7 @@ func (p *modelPlan) claim(pv *v1.Volume) *corev1.PersistentVolumeClaim {
 	if pv.PVCCapacity != nil {
 		size = *pv.PVCCapacity
 	}
-	name := names.Object(p.m.Name, "files", names.Hash(8, p.servedURL(), pv.PVCStorageClassName, size.String(), modeNames(modes)))
+	name := names.Object(p.m.Name, "files", names.Hash(8, p.at.served(), pv.PVCStorageClassName, size.String(), modeNames(modes)))
 	out := &corev1.PersistentVolumeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: name, Labels: workload.Labels("files", "model", p.m.Name)},
@@ -166,7 +166,7 @@ func (p *modelPlan) static(pv *v1.Volume, claim string) *corev1.PersistentVolume
 			ClaimRef:                      &corev1.ObjectReference{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: p.m.Namespace, Name: claim},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{
 				Driver:                     cmp.Or(pv.CSIDriver, defaultDriver),
-				VolumeHandle:               strings.TrimPrefix(p.servedURL(), "s3://"),
+				VolumeHandle:               strings.TrimPrefix(p.at.served(), "s3://"),
 				VolumeAttributes:           attributes,
 				ControllerPublishSecretRef: secret,
 				NodePublishSecretRef:       secret,
