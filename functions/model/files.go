@@ -1,208 +1,180 @@
 package model
 
 import (
-	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/bytesize"
-	"github.com/gorizond/koldun/internal/names"
 )
 
-// files composes both artifacts and the Job that makes what is missing. A
-// finished Job leaves the desired state when its artifact is whole.
-func (p *modelPlan) files() (compose.Next, error) {
-	var err error
-	if p.source, err = p.artifact(resSource, p.at.Source, "fetch"); err != nil {
-		return compose.Stop, err
+// files are the files of one commit in the object store, as the provider has found them.
+type files struct {
+	*hubPlan
+	commit            string
+	at                Location
+	keys              credentials
+	source, converted artifact
+}
+
+// files composes the ModelArtifacts of the source files and of the converted ones.
+func (p *hubPlan) files(at Location, commit string, keys credentials) (*files, error) {
+	out := &files{hubPlan: p, commit: commit, at: at, keys: keys, source: p.artifact(resSource, at.Source)}
+	if at.Converted != "" {
+		out.converted = p.artifact(resConverted, at.Converted)
 	}
-	if !converts(p.m.Spec) {
-		return p.sourceFiles()
+	from := at.Ref
+	from.Revision = ""
+	params := v1alpha1.ModelArtifactParameters{URL: at.Source, ProgressKey: progressKey(p.m, at.Source, resFetch), Source: from.String(), Commit: commit}
+	if at.Converted == "" {
+		params.Verify = verify(p.m)
 	}
-	if p.converted, err = p.artifact(resConverted, p.at.Converted, "convert"); err != nil {
-		return compose.Stop, err
+	// Once the model is converted, the absence of its source makes nothing unready.
+	err := p.desire(p.via, out.source, params, out.converted.Whole)
+	if err == nil && at.Converted != "" {
+		params.URL, params.ProgressKey, params.Verify = at.Converted, progressKey(p.m, at.Converted, resConvert), verify(p.m)
+		err = p.desire(p.via, out.converted, params, false)
 	}
-	p.status.ArtifactSizeBytes = p.source.SizeBytes
-	p.status.DownloadJobState, p.status.ConversionJobState = jobPending, jobPending
-	if !p.looked() {
-		p.Fail(reason.ConnectionPending, "The object store is searched for files of commit %s", p.status.Commit)
+	return out, err
+}
+
+// make composes the Job that makes what is missing. A finished Job leaves the desired state
+// when its artifact is whole.
+func (f *files) make(rev revision) (compose.Next, error) {
+	if f.at.Converted == "" {
+		return f.makeSource(rev)
+	}
+	f.status.ArtifactSizeBytes = f.source.SizeBytes
+	f.status.DownloadJobState, f.status.ConversionJobState = jobPending, jobPending
+	if !f.looked() {
+		f.Fail(reason.ConnectionPending, "The object store is searched for files of commit %s", f.commit)
 		return compose.Stop, nil
 	}
 	switch {
-	case p.converted.Whole:
-		p.status.DownloadJobState, p.status.ConversionJobState = jobNotRequested, jobSucceeded
-		p.True(v1.ConditionDownloaded, reason.DownloadNotNeeded, "The converted files are whole")
-		p.True(v1.ConditionConverted, reason.Converted, "%s is whole", p.at.Converted)
-		p.reportSize()
+	case f.converted.Whole:
+		f.status.DownloadJobState, f.status.ConversionJobState = jobNotRequested, jobSucceeded
+		f.True(v1.ConditionDownloaded, reason.DownloadNotNeeded, "The converted files are whole")
+		f.True(v1.ConditionConverted, reason.Converted, "%s is whole", f.at.Converted)
+		f.reportSize()
 		return compose.Continue, nil
-	case p.unfit != "" && !p.inWork():
-		p.Fail(reason.TopologyInvalid, "Nothing is downloaded or converted, because the model cannot run as Dllama %q says: %s", p.m.Name, p.unfit)
+	case rev.unfit != "" && !f.inWork():
+		f.Fail(reason.TopologyInvalid, "Nothing is downloaded or converted, because the model cannot run as Dllama %q says: %s", f.m.Name, rev.unfit)
 		return compose.Stop, nil
-	case p.small != "" && !p.inWork():
-		p.Fail(reason.VolumeTooSmall, "Nothing is downloaded or converted: %s", p.small)
+	case rev.small != "" && !f.inWork():
+		f.Fail(reason.VolumeTooSmall, "Nothing is downloaded or converted: %s", rev.small)
 		return compose.Stop, nil
-	case !p.source.Whole:
-		p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
-		p.False(v1.ConditionConverted, reason.WaitingForDownload, "The source files are not whole yet")
-		return compose.Stop, p.download()
+	case !f.source.Whole:
+		f.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
+		f.False(v1.ConditionConverted, reason.WaitingForDownload, "The source files are not whole yet")
+		return compose.Stop, f.download()
 	}
-	p.status.DownloadJobState = jobSucceeded
-	p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
-	p.True(v1.ConditionDownloaded, reason.Downloaded, "%s is whole", p.at.Source)
-	job, err := p.convertJob()
+	f.status.DownloadJobState = jobSucceeded
+	f.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
+	f.True(v1.ConditionDownloaded, reason.Downloaded, "%s is whole", f.at.Source)
+	job, err := f.convertJob()
 	if err != nil {
 		return compose.Stop, err
 	}
-	p.status.ConversionJobName = job.Name
-	p.status.ConversionJobState, err = p.stage(job, p.key(resConverted, p.at.Converted), p.converted.Progress, v1.ConditionConverted, reason.Converting, reason.ConversionFailed)
+	f.status.ConversionJobName = job.Name
+	f.status.ConversionJobState, err = f.stage(job, f.converted, v1.ConditionConverted, reason.Converting, reason.ConversionFailed)
 	return compose.Stop, err
 }
 
-// sourceFiles makes what is missing of the source files, which are the Model's own.
-func (p *modelPlan) sourceFiles() (compose.Next, error) {
-	p.status.ArtifactSizeBytes = p.source.SizeBytes
-	p.status.DownloadJobState, p.status.ConversionJobState = jobPending, jobNotRequested
-	if !p.looked() {
-		p.Fail(reason.ConnectionPending, "The object store is searched for files of commit %s", p.status.Commit)
+// makeSource makes what is missing of the source files, which are the Model's own.
+func (f *files) makeSource(rev revision) (compose.Next, error) {
+	f.status.ArtifactSizeBytes = f.source.SizeBytes
+	f.status.DownloadJobState, f.status.ConversionJobState = jobPending, jobNotRequested
+	if !f.looked() {
+		f.Fail(reason.ConnectionPending, "The object store is searched for files of commit %s", f.commit)
 		return compose.Stop, nil
 	}
-	p.False(v1.ConditionConverted, reason.ConversionNotWanted, "spec.conversion.type is %s", conversionNone)
-	if !p.source.Whole && p.small != "" && !p.inWork() {
-		p.Fail(reason.VolumeTooSmall, "Nothing is downloaded: %s", p.small)
+	f.False(v1.ConditionConverted, reason.ConversionNotWanted, "spec.conversion.type is %s", conversionNone)
+	if !f.source.Whole && rev.small != "" && !f.inWork() {
+		f.Fail(reason.VolumeTooSmall, "Nothing is downloaded: %s", rev.small)
 		return compose.Stop, nil
 	}
-	if !p.source.Whole {
-		p.False(v1.ConditionSized, reason.SizeUnknown, "The source files are not whole yet")
-		return compose.Stop, p.download()
+	if !f.source.Whole {
+		f.False(v1.ConditionSized, reason.SizeUnknown, "The source files are not whole yet")
+		return compose.Stop, f.download()
 	}
-	p.status.DownloadJobState = jobSucceeded
-	p.True(v1.ConditionDownloaded, reason.Downloaded, "%s is whole", p.at.Source)
-	p.reportSize()
+	f.status.DownloadJobState = jobSucceeded
+	f.True(v1.ConditionDownloaded, reason.Downloaded, "%s is whole", f.at.Source)
+	f.reportSize()
 	return compose.Continue, nil
 }
 
 // download composes the Job that makes the source files.
-func (p *modelPlan) download() error {
-	job, err := p.fetchJob()
+func (f *files) download() error {
+	job, err := f.fetchJob()
 	if err != nil {
 		return err
 	}
-	p.status.DownloadJobName = job.Name
-	p.status.DownloadJobState, err = p.stage(job, p.key(resSource, p.at.Source), p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
+	f.status.DownloadJobName = job.Name
+	f.status.DownloadJobState, err = f.stage(job, f.source, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
 	return err
 }
 
 // served is what was found of the files that the Model is for.
-func (p *modelPlan) served() v1alpha1.ModelArtifactObservation {
-	if converts(p.m.Spec) {
-		return p.converted
+func (f *files) served() v1alpha1.ModelArtifactObservation {
+	if f.at.Converted != "" {
+		return f.converted.ModelArtifactObservation
 	}
-	return p.source
+	return f.source.ModelArtifactObservation
+}
+
+// describe returns the files for the status.
+func (f *files) describe() *v1.Artifact {
+	found := f.served()
+	return &v1.Artifact{
+		URL:                  f.at.served(),
+		Bucket:               f.to.servedBucket(),
+		ProviderConfigRef:    f.via,
+		TemporaryCredentials: f.keys.storeKeys != (workload.StoreKeys{}),
+		Ports:                connection.Ports(f.Call, resBucket(f.to.buckets()[0])),
+		ModelFile:            found.ModelFile,
+		TokenizerFile:        found.TokenizerFile,
+		Weights:              found.Weights,
+		SizeBytes:            found.SizeBytes,
+		Size:                 bytesize.Format(found.SizeBytes),
+		ManifestSHA256:       found.ManifestSHA256,
+		Shape:                found.Shape,
+	}
 }
 
 // reportSize sets the condition Sized by the manifest. It is false while a
 // verification that was asked for has not ended.
-func (p *modelPlan) reportSize() {
-	if asked := p.verify(); asked != p.served().Verified {
-		p.False(v1.ConditionSized, reason.Verifying, "Sizes and digests are verified again, as annotation %s asks", v1.AnnotationVerify)
+func (f *files) reportSize() {
+	if asked := verify(f.m); asked != f.served().Verified {
+		f.False(v1.ConditionSized, reason.Verifying, "Sizes and digests are verified again, as annotation %s asks", v1.AnnotationVerify)
 		return
 	}
-	p.True(v1.ConditionSized, reason.SizeKnown, "%s", bytesize.Format(p.served().SizeBytes))
+	f.True(v1.ConditionSized, reason.SizeKnown, "%s", bytesize.Format(f.served().SizeBytes))
 }
-
-// verify is the value for which the files are to be verified.
-func (p *modelPlan) verify() string {
-	v := p.m.Annotations[v1.AnnotationVerify]
-	if len(v) > 253 {
-		return names.Hash(64, v)
-	}
-	return v
-}
-
-// artifact composes the ModelArtifact of one stage and returns what was found of
-// its files.
-func (p *modelPlan) artifact(res, url, stage string) (v1alpha1.ModelArtifactObservation, error) {
-	source := p.to.ref
-	source.Revision = ""
-	params := v1alpha1.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage), Source: source.String(), Commit: p.status.Commit}
-	if res == resConverted || !converts(p.m.Spec) {
-		params.Verify = p.verify()
-	}
-	// Once the model is converted, the absence of its source makes nothing unready.
-	return p.observe(p.key(res, url), params, res == resSource && p.convertedWhole())
-}
-
-// observe composes a ModelArtifact and returns what was found of its files. It is ready
-// if they are whole, or need not be.
-func (p *modelPlan) observe(key string, params v1alpha1.ModelArtifactParameters, spare bool) (v1alpha1.ModelArtifactObservation, error) {
-	a := &v1alpha1.ModelArtifact{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindModelArtifact},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, key)},
-		Spec: v1alpha1.ModelArtifactSpec{
-			ManagedResourceSpec: managed.Spec(p.via, xpv2.ManagementActionObserve),
-			ForProvider:         params,
-		},
-	}
-	var seen v1alpha1.ModelArtifact
-	var found v1alpha1.ModelArtifactObservation
-	if p.Observed(key, &seen) {
-		found = seen.Status.AtProvider
-	}
-	return found, p.Desire(key, a, compose.Readiness(found.Whole || spare))
-}
-
-// key of what is composed for one URL.
-func (p *modelPlan) key(res, url string) string { return res + "-" + names.Hash(8, url) }
 
 // looked reports whether the provider has looked for the files: a Job that
 // starts before might make files that exist. What an earlier composition
 // started goes on.
-func (p *modelPlan) looked() bool {
-	keys := []string{p.key(resSource, p.at.Source)}
-	if converts(p.m.Spec) {
-		keys = append(keys, p.key(resConverted, p.at.Converted))
-	}
-	for _, key := range keys {
-		var seen v1alpha1.ModelArtifact
-		if !p.Observed(key, &seen) || len(seen.Status.Conditions) == 0 {
-			return p.started()
-		}
-	}
-	return true
-}
-
-// started reports whether there is a Job of any stage.
-func (p *modelPlan) started() bool {
-	for _, stage := range []string{resFetch, resConvert} {
-		for range p.Resources(stage + "-") {
-			return true
-		}
-	}
-	return false
+func (f *files) looked() bool {
+	return f.source.looked && (f.converted.looked || f.at.Converted == "") || started(f.Call)
 }
 
 // inWork reports whether the Job of the next stage exists. It is not ended for a
 // runtime that may be mended while it runs.
-func (p *modelPlan) inWork() bool {
-	stage := resFetch
-	if p.source.Whole {
-		stage = resConvert
+func (f *files) inWork() bool {
+	if f.source.Whole {
+		return hasJob(f.Call, resConvert)
 	}
-	for range p.Resources(stage + "-") {
+	return hasJob(f.Call, resFetch)
+}
+
+// started reports whether there is a Job of any stage.
+func started(c *compose.Call) bool { return hasJob(c, resFetch) || hasJob(c, resConvert) }
+
+func hasJob(c *compose.Call, stage string) bool {
+	for range c.Resources(stage + "-") {
 		return true
 	}
 	return false
-}
-
-func (p *modelPlan) convertedWhole() bool {
-	var seen v1alpha1.ModelArtifact
-	return converts(p.m.Spec) && p.Observed(p.key(resConverted, p.at.Converted), &seen) && seen.Status.AtProvider.Whole
-}
-
-func (p *modelPlan) progressKey(url, stage string) string {
-	return names.ProgressKey(p.m.Namespace, names.Hash(16, url), stage)
 }

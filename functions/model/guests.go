@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/grant"
@@ -35,23 +36,22 @@ const metaNamespace = "namespace"
 
 // withdraw deletes the Tokens of guests that the Model no longer allows. It runs first, so
 // that no mistake in a claim prolongs a grant.
-func (p *modelPlan) withdraw() (compose.Next, error) {
+func (p *plan) withdraw() {
 	for name := range p.Resources(resGuest) {
 		var t v1alpha1.Token
 		if !p.Observed(name, &t) || !grant.Allows(p.m, t.Spec.ForProvider.Metadata[metaNamespace]) {
 			p.Withdraw(name)
 		}
 	}
-	return compose.Continue, nil
 }
 
 // guests registers the tokens of the claims in other namespaces that ask the gateway of
 // this one for the Model, while the Model allows it. A token stays in its own namespace;
 // its hash is what is registered here, for this Model only.
-func (p *modelPlan) guests() (compose.Next, error) {
+func (p *plan) guests(via managed.Via) error {
 	allowed := p.m.Spec.AllowedNamespaces
 	if len(allowed) == 0 {
-		return compose.Continue, nil
+		return nil
 	}
 	p.Within(lookForGuests)
 	// Only Tokens of allowed namespaces are required: other namespaces could create so
@@ -71,15 +71,15 @@ func (p *modelPlan) guests() (compose.Next, error) {
 			return t
 		})
 	}
-	for _, g := range p.admitted(found) {
+	for _, g := range admitted(p.m, found) {
 		// The guest chooses the names of its Tokens: with a short hash it could find one
 		// that takes the place of another guest's.
 		hash := names.Hash(32, p.m.Name, g.Namespace, g.Name)
-		if err := p.Desire(resGuest+hash, p.guest(resGuest+hash, g), compose.Ready); err != nil {
-			return compose.Stop, err
+		if err := p.Desire(resGuest+hash, guest(p.m, via, resGuest+hash, g), compose.Ready); err != nil {
+			return err
 		}
 	}
-	return compose.Continue, nil
+	return nil
 }
 
 // grantedKey matches the keys of Tokens that are for the gateways of other namespaces.
@@ -87,7 +87,7 @@ var grantedKey = regexp.MustCompile("^" + regexp.QuoteMeta(grant.TokenPrefix) + 
 
 // admitted returns the Tokens whose namespaces may use the Model and that have a hash,
 // the oldest ones if there are too many.
-func (p *modelPlan) admitted(found []*v1alpha1.Token) []*v1alpha1.Token {
+func admitted(m v1.Model, found []*v1alpha1.Token) []*v1alpha1.Token {
 	slices.SortFunc(found, func(a, b *v1alpha1.Token) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
@@ -95,7 +95,7 @@ func (p *modelPlan) admitted(found []*v1alpha1.Token) []*v1alpha1.Token {
 	of := map[string]int{}
 	for _, t := range found {
 		switch {
-		case t.Namespace == p.m.Namespace, !grant.Allows(p.m, t.Namespace), !grantedKey.MatchString(t.Status.AtProvider.Key):
+		case t.Namespace == m.Namespace, !grant.Allows(m, t.Namespace), !grantedKey.MatchString(t.Status.AtProvider.Key):
 		case len(out) == maxGuests, of[t.Namespace] == maxGuestsOfNamespace:
 		default:
 			of[t.Namespace]++
@@ -106,16 +106,16 @@ func (p *modelPlan) admitted(found []*v1alpha1.Token) []*v1alpha1.Token {
 }
 
 // guest is the entry of another namespace's token in the registry of this one.
-func (p *modelPlan) guest(name string, of *v1alpha1.Token) *v1alpha1.Token {
+func guest(m v1.Model, via managed.Via, name string, of *v1alpha1.Token) *v1alpha1.Token {
 	return &v1alpha1.Token{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindToken},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: name},
 		Spec: v1alpha1.TokenSpec{
-			ManagedResourceSpec: managed.Spec(p.via),
+			ManagedResourceSpec: managed.Spec(via),
 			ForProvider: v1alpha1.TokenParameters{
 				SHA256:   strings.TrimPrefix(of.Status.AtProvider.Key, grant.TokenPrefix),
 				Tenant:   of.Namespace,
-				Models:   []string{p.m.Namespace + "/" + p.m.Name},
+				Models:   []string{m.Namespace + "/" + m.Name},
 				Metadata: map[string]string{metaNamespace: of.Namespace, "token": of.Name},
 			},
 		},

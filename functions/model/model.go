@@ -5,13 +5,10 @@ package model
 
 import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/reason"
-	"github.com/gorizond/koldun/functions/workload"
 )
 
 // Names of the composed resources. Where a hash is in the name of the object,
@@ -39,65 +36,106 @@ func Compose(c *compose.Call) error {
 	if err := c.Composite(&m); err != nil {
 		return err
 	}
-	p := &modelPlan{
-		Plan:    compose.Plan{Call: c},
-		m:       m,
-		status:  v1.ModelStatus{Status: v1.Status{ObservedGeneration: m.Generation}},
-		weights: weightsOf(m.Spec.Conversion),
-	}
+	p := &plan{Plan: compose.Plan{Call: c}, m: m, status: v1.ModelStatus{Status: v1.Status{ObservedGeneration: m.Generation}}}
 	c.Legacy(Legacy("spec", m.Namespace, m.Spec, !c.ClusterScoped()))
-	steps := []compose.Step{p.withdraw, p.allow, p.locate, p.connect, p.guests, p.guard, p.connections, p.revision, p.users, p.files, p.volume, p.record}
+	p.withdraw()
+	from := p.fromHub
 	if m.Spec.PreConverted {
-		steps = []compose.Step{p.withdraw, p.preConverted, p.connect, p.guests, p.guard, p.registry, p.inspect, p.record}
+		from = p.fromVolume
 	}
-	if err := p.Run(steps...); err != nil {
+	if err := from(); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
 }
 
-// A modelPlan is one composition of one Model.
-type modelPlan struct {
+// A plan is one composition of one Model.
+type plan struct {
 	compose.Plan
 	m      v1.Model
 	status v1.ModelStatus
+}
 
-	weights string
-	to      layout   // set by the step locate
-	at      Location // set by the step revision
-	// Set by the step connect.
-	via     managed.Via
-	pending managed.Pending // what the Jobs wait for; set by the step connections
-	// Set by the steps users and registry.
-	logins    connection.Logins
-	storeKeys workload.StoreKeys // set by the step connections
-	usersDue  managed.Pending    // what Jobs wait for that do not exist
-	// Set by the step revision.
-	unfit string // why the model cannot run; empty if it can
-	small string // why the volume cannot hold it; empty if it can
-	// Set by the step files.
-	source, converted v1alpha1.ModelArtifactObservation
-	// Set by the step preConverted.
-	volumeFiles v1.Artifact
+// fromHub composes a Model of a repository of the hub.
+func (p *plan) fromHub() error {
+	if p.allow() == compose.Stop {
+		return nil
+	}
+	to, problem := layoutOf(p.m.Spec)
+	if problem != "" {
+		p.Fail(reason.SourceInvalid, "%s", problem)
+		return nil
+	}
+	to.own = ownFolder(p.Call, to.buckets()[0])
+	via, next, err := p.connect()
+	if next == compose.Stop || err != nil {
+		return err
+	}
+	h := &hubPlan{plan: p, to: to, via: via}
+	if err := p.guard(h.connected, resQueue, resBucket(to.buckets()[0]), resRevisionOf(to.ref)); err != nil {
+		return err
+	}
+	pending, next, err := h.connections()
+	if next == compose.Stop || err != nil {
+		return err
+	}
+	rev, next, err := h.revision(pending)
+	if next == compose.Stop || err != nil {
+		return err
+	}
+	at := to.at(rev.commit)
+	keys, err := h.credentials(at)
+	if err != nil {
+		return err
+	}
+	files, err := h.files(at, rev.commit, keys)
+	if err != nil {
+		return err
+	}
+	if next, err := files.make(rev); next == compose.Stop || err != nil {
+		return err
+	}
+	if next, err := p.volume(at.served(), files.served().SizeBytes, keys.storeKeys); next == compose.Stop || err != nil {
+		return err
+	}
+	p.status.Artifact = files.describe()
+	return p.record(via, files.served().Verified)
+}
+
+// A hubPlan composes what is needed to fetch files of the hub, and to convert them.
+type hubPlan struct {
+	*plan
+	to  layout
+	via managed.Via
+}
+
+// fromVolume composes a Model whose files are in a volume already.
+func (p *plan) fromVolume() error {
+	v := &volumePlan{plan: p, files: p.filesInVolume()}
+	v.report()
+	via, next, err := p.connect()
+	if next == compose.Stop || err != nil {
+		return err
+	}
+	if err := p.guard(func() bool { return queueConnected(p.Call) }, resQueue); err != nil {
+		return err
+	}
+	keys, next, err := v.registry(via)
+	if next == compose.Stop || err != nil {
+		return err
+	}
+	found, next, err := v.inspect(via, keys)
+	if next == compose.Stop || err != nil {
+		return err
+	}
+	return p.record(via, found.Verified)
 }
 
 // allow refuses what the platform team keeps to itself: a static volume has the rights of
 // its Secret on any bucket, and its attributes are arguments of a program on the node.
-func (p *modelPlan) allow() (compose.Next, error) {
+func (p *plan) allow() compose.Next {
 	if pv := p.m.Spec.PV; pv != nil && p.ClusterScoped() {
-		return p.Allow(p.m.Namespace, platform.Static("spec.pv", p.static(pv, ""))...), nil
+		return p.Allow(p.m.Namespace, platform.Static("spec.pv", static(p.m, "", ""))...)
 	}
-	return compose.Continue, nil
-}
-
-// locate reads where the model comes from and where it goes.
-func (p *modelPlan) locate() (compose.Next, error) {
-	var problem string
-	p.to, problem = layoutOf(p.m.Spec)
-	if problem != "" {
-		p.Fail(reason.SourceInvalid, "%s", problem)
-		return compose.Stop, nil
-	}
-	p.to.own = ownFolder(p.Call, p.to.buckets()[0])
-	return compose.Continue, nil
+	return compose.Continue
 }

@@ -2,7 +2,9 @@ package model
 
 import (
 	"cmp"
+	"strings"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -16,22 +18,32 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
+// A revision is what the hub says of the source.
+type revision struct {
+	commit string
+	unfit  string // why the model cannot run; empty if it can
+	small  string // why the volume cannot hold it; empty if it can
+}
+
+// resRevisionOf names the composed HubRevision of a source.
+func resRevisionOf(ref modelref.Ref) string { return resRevision + "-" + names.Hash(8, ref.String()) }
+
 // revision composes the HubRevision, and refuses a model whose config.json says
-// that it cannot be converted. A refusal of the hub comes before what the step
-// connections waits for, and that before the commit.
-func (p *modelPlan) revision() (compose.Next, error) {
-	res := p.resRevision()
-	source := p.to.ref
+// that it cannot be converted. A refusal of the hub comes before what is pending, and
+// that before the commit.
+func (p *hubPlan) revision(pending managed.Pending) (out revision, next compose.Next, err error) {
+	ref := p.to.ref
+	res, source := resRevisionOf(ref), ref
 	source.Revision = ""
 	want := &v1alpha1.HubRevision{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindHubRevision},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, resRevision, names.Hash(8, p.to.ref.String()))},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, resRevision, names.Hash(8, ref.String()))},
 		Spec: v1alpha1.HubRevisionSpec{
-			ManagedResourceSpec: managed.Observed(p.via, p.hubSecret()),
+			ManagedResourceSpec: managed.Observed(p.via, hubSecret(p.m, ref)),
 			ForProvider: v1alpha1.HubRevisionParameters{
 				Source:         source.String(),
-				Revision:       cmp.Or(p.to.ref.Revision, "main"),
-				TokenSecretRef: p.tokenSecret(),
+				Revision:       cmp.Or(ref.Revision, "main"),
+				TokenSecretRef: tokenSecret(p.m),
 			},
 		},
 	}
@@ -49,45 +61,45 @@ func (p *modelPlan) revision() (compose.Next, error) {
 	}
 	resolved := found.Commit != ""
 	if err := p.Desire(res, want, compose.Readiness(resolved)); err != nil {
-		return compose.Stop, err
+		return out, compose.Stop, err
 	}
 	switch {
 	case !resolved && found.NotAllowed:
-		return p.Deny("spec.sourceUrl: " + found.Refusal), nil
+		return out, p.Deny("spec.sourceUrl: " + found.Refusal), nil
 	case !resolved && found.Refusal != "":
 		p.unresolved(reason.RevisionUnavailable, source, want.Spec.ForProvider.Revision, found.Refusal)
-		return compose.Stop, nil
-	case p.pending.Any():
-		p.FailIf(p.pending.Reason, p.pending.Message)
-		return compose.Stop, nil
+		return out, compose.Stop, nil
+	case pending.Any():
+		p.FailIf(pending.Reason, pending.Message)
+		return out, compose.Stop, nil
 	case !resolved:
 		_, trouble := managed.Ready(p.Call, res)
 		p.unresolved(reason.ResolvingRevision, source, want.Spec.ForProvider.Revision, cmp.Or(trouble, "the hub has not answered yet"))
-		return compose.Stop, nil
+		return out, compose.Stop, nil
 	}
-	p.at, p.status.Commit = p.to.at(found.Commit), found.Commit
+	out.commit, p.status.Commit = found.Commit, found.Commit
 	if !converts(p.m.Spec) {
-		p.small = p.tooSmall(found.SizeBytes)
-		return compose.Continue, nil
+		out.small = p.tooSmall(found.SizeBytes)
+		return out, compose.Continue, nil
 	}
 	if found.Config == "" {
-		return compose.Continue, nil
+		return out, compose.Continue, nil
 	}
-	shape, err := topology.FromConfig([]byte(found.Config), topology.FloatType(p.weights))
+	shape, err := topology.FromConfig([]byte(found.Config), topology.FloatType(weightsOf(p.m.Spec.Conversion)))
 	if err != nil {
 		p.Fail(reason.ModelUnsupported, "The model cannot be converted: %v", err)
-		return compose.Stop, nil
+		return out, compose.Stop, nil
 	}
 	p.status.Shape = preflight.StatusOf(shape)
-	p.unfit, p.small = p.cannotRun(shape), p.tooSmall(shape.WeightBytes())
-	return compose.Continue, nil
+	out.unfit, out.small = cannotRun(p.m, shape), p.tooSmall(shape.WeightBytes())
+	return out, compose.Continue, nil
 }
 
 // cannotRun says why the model cannot run as the Dllama that composes the Model asks;
 // empty if it can. The Model's own replicaPower is no reason: it is only the default of
 // Dllamas.
-func (p *modelPlan) cannotRun(shape topology.Shape) string {
-	runtime, given := preflight.FromAnnotation(p.m.Annotations)
+func cannotRun(m v1.Model, shape topology.Shape) string {
+	runtime, given := preflight.FromAnnotation(m.Annotations)
 	if !given {
 		return ""
 	}
@@ -95,6 +107,13 @@ func (p *modelPlan) cannotRun(shape topology.Shape) string {
 	return problem
 }
 
-func (p *modelPlan) unresolved(why reason.Reason, source modelref.Ref, revision, trouble string) {
+func (p *plan) unresolved(why reason.Reason, source modelref.Ref, revision, trouble string) {
 	p.Fail(why, "Revision %q of %s is not resolved: %s", revision, source, trouble)
+}
+
+func tokenSecret(m v1.Model) *xpv2.LocalSecretReference {
+	if d := m.Spec.Download; d != nil && d.HuggingFaceTokenSecretRef != nil {
+		return &xpv2.LocalSecretReference{Name: strings.TrimSpace(d.HuggingFaceTokenSecretRef.Name)}
+	}
+	return nil
 }
