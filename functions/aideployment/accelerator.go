@@ -19,8 +19,8 @@ const (
 )
 
 // device is the resource of the accelerator's GPUs; empty without an accelerator.
-func (p *plan) device() corev1.ResourceName {
-	switch a := p.d.Spec.Deployment.Accelerator; {
+func device(a *v1.AIAccelerator) corev1.ResourceName {
+	switch {
 	case a == nil:
 		return ""
 	case a.Interface == cuda:
@@ -31,13 +31,13 @@ func (p *plan) device() corev1.ResourceName {
 
 // gpus is the number of GPUs of a pod: that of the template, which is merged over the
 // rest, or of the resources, else 1 with an accelerator.
-func (p *plan) gpus() int64 {
-	device := p.device()
+func (e engineSpec) gpus() int64 {
+	device := device(e.d.Spec.Deployment.Accelerator)
 	if device == "" {
 		return 0
 	}
-	given := []corev1.ResourceRequirements{p.templated()}
-	if r := p.d.Spec.Deployment.Resources; r != nil {
+	given := []corev1.ResourceRequirements{e.templated()}
+	if r := e.d.Spec.Deployment.Resources; r != nil {
 		given = append(given, *r)
 	}
 	for _, r := range given {
@@ -51,8 +51,8 @@ func (p *plan) gpus() int64 {
 }
 
 // templated are the resources of the engine's container in the claim's template.
-func (p *plan) templated() corev1.ResourceRequirements {
-	patch, err := p.patch() // an error is reported with the template
+func (e engineSpec) templated() corev1.ResourceRequirements {
+	patch, err := e.patch() // an error is reported with the template
 	for _, c := range patch.Spec.Containers {
 		if err == nil && c.Name == serving {
 			return c.Resources
@@ -61,13 +61,28 @@ func (p *plan) templated() corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{}
 }
 
-// accelerate asks for the GPUs, and for nodes that have them.
-func (p *plan) accelerate(spec *corev1.PodSpec, c *corev1.Container) {
-	d := p.d.Spec.Deployment
-	if device := p.device(); device != "" {
-		addGPUs(&c.Resources, device, p.gpus())
+// resources are those of the claim, with the GPUs.
+func (e engineSpec) resources() *corev1.ResourceRequirements {
+	r := e.d.Spec.Deployment.Resources
+	device := device(e.d.Spec.Deployment.Accelerator)
+	if device == "" {
+		return r
 	}
-	class := p.runtimeClass()
+	out := &corev1.ResourceRequirements{}
+	if r != nil {
+		out = r.DeepCopy()
+	}
+	addGPUs(out, device, e.gpus())
+	return out
+}
+
+// accelerate asks for the GPUs, and for nodes that have them.
+func (e engineSpec) accelerate(spec *corev1.PodSpec, c *corev1.Container) {
+	d := e.d.Spec.Deployment
+	if device := device(d.Accelerator); device != "" {
+		addGPUs(&c.Resources, device, e.gpus())
+	}
+	class := runtimeClass(d.RuntimeClassName)
 	if d.RuntimeClassName == "" && d.Accelerator != nil && d.Accelerator.Interface == cuda {
 		class = "nvidia"
 	}
@@ -80,9 +95,9 @@ func (p *plan) accelerate(spec *corev1.PodSpec, c *corev1.Container) {
 	spec.Affinity = capable(spec.Affinity, d.Accelerator)
 }
 
-// runtimeClass is what the claim gives; empty is the cluster's default.
-func (p *plan) runtimeClass() string {
-	if class := p.d.Spec.Deployment.RuntimeClassName; class != noRuntime {
+// runtimeClass is a class that the claim gives; empty is the cluster's default.
+func runtimeClass(class string) string {
+	if class != noRuntime {
 		return class
 	}
 	return ""

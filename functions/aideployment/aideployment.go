@@ -3,7 +3,7 @@
 package aideployment
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"fmt"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
@@ -12,7 +12,6 @@ import (
 	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/engine/openai"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
-	"github.com/gorizond/koldun/internal/names"
 )
 
 // Names of the composed resources.
@@ -42,34 +41,74 @@ func Compose(c *compose.Call) error {
 	if d.Spec.Deployment == nil {
 		d.Spec.Deployment = &v1.AIDeploymentPods{}
 	}
-	p := &plan{Plan: compose.Plan{Call: c}, d: d}
+	p := &plan{Plan: compose.Plan{Call: c}, d: &d}
 	p.status = v1.AIDeploymentStatus{Status: v1.Status{ObservedGeneration: d.Generation}, Phase: phaseNotReady}
-	steps := []compose.Step{p.allow, p.chooseEngine, p.resolve, p.source}
-	if p.queued() {
-		steps = append(steps, p.dllama, p.endpoints)
-	} else {
-		steps = append(steps, p.start, p.deployment, p.service, p.autoscaler, p.endpoints, p.report)
-	}
-	if err := p.Run(steps...); err != nil {
+	engine, models, err := p.compose()
+	if err != nil {
 		return err
 	}
-	c.Legacy(p.legacy())
+	c.Legacy(engine.legacy(models))
 	return c.Finish(&p.status)
 }
 
 // A plan is one composition of one AIDeployment.
 type plan struct {
 	compose.Plan
-	d      v1.AIDeployment
+	d      *v1.AIDeployment
 	status v1.AIDeploymentStatus
+}
 
-	profile profile.Profile // set by the step chooseEngine, but for engines that are no servers
-	models  []model         // set by the step resolve
-	claim   string          // PersistentVolumeClaim with the models; set by the step source
-	port    int32           // of the engine; set by the step start
-	started profile.Start   // likewise
-	kept    bool            // what exists stays, whatever the spec says; set by keep
-	sum     string          // of all that a pod reads besides its template; set by the step start
+// compose returns the engine and the models as far as it has found them.
+func (p *plan) compose() (e engineSpec, models []model, err error) {
+	e.d = p.d
+	next, err := p.allow()
+	if next == compose.Stop || err != nil {
+		return e, nil, err
+	}
+	if e.profile, next, err = p.chooseEngine(); next == compose.Stop || err != nil {
+		return e, nil, err
+	}
+	if models, next, err = p.resolve(e); next == compose.Stop || err != nil {
+		return e, models, err
+	}
+	volume, next, err := p.source(models)
+	if next == compose.Stop || err != nil {
+		return e, models, err
+	}
+	if Queued(p.d.Spec) {
+		return e, models, p.composeQueued(e, models[0], volume)
+	}
+	return e, models, p.composeAlone(e, models, volume)
+}
+
+// composeQueued composes an engine behind Koldun's queue.
+func (p *plan) composeQueued(e engineSpec, m model, volume string) error {
+	q := &queued{plan: p, engine: e, model: m, volume: volume}
+	if next, err := q.dllama(); next == compose.Stop || err != nil {
+		return err
+	}
+	return p.endpoints(gateway(p.d))
+}
+
+// composeAlone composes an engine as a Deployment behind a Service.
+func (p *plan) composeAlone(e engineSpec, models []model, volume string) error {
+	a, next, err := p.start(e, models, volume)
+	if next == compose.Stop || err != nil {
+		return err
+	}
+	if next, err := a.deployment(); next == compose.Stop || err != nil {
+		return err
+	}
+	if err := a.service(); err != nil {
+		return err
+	}
+	if err := p.autoscaler(); err != nil {
+		return err
+	}
+	if err := p.endpoints(backend{name(p.d), a.port}); err != nil {
+		return err
+	}
+	return p.report()
 }
 
 // Queued reports whether Koldun's queue is before the engine of an AIDeployment. An engine
@@ -82,30 +121,19 @@ func spreads(s v1.AIDeploymentSpec) bool {
 	return err == nil && e.Configured == nil
 }
 
-func (p *plan) queued() bool { return Queued(p.d.Spec) }
-
-func (p *plan) distributed() bool { return spreads(p.d.Spec) }
-
-// name of the Deployment, Service and Ingress: the AIDeployment's own, if it is a
-// DNS label.
-func (p *plan) name() string { return names.Join(names.MaxLabel, p.d.Name) }
-
-// component is the name of another composed object.
-func (p *plan) component(suffix string) string { return names.Join(names.MaxLabel, p.d.Name, suffix) }
-
 // fail sets the reason for which the AIDeployment does not serve. What exists of it
 // stays.
 func (p *plan) fail(why reason.Reason, format string, args ...any) {
 	p.Fail(why, format, args...)
 	if reason.Final(string(why)) && p.status.Phase != phaseFailed {
-		p.status.Phase, p.status.ErrMsg = phaseFailed, sprintf(format, args...)
+		p.status.Phase, p.status.ErrMsg = phaseFailed, fmt.Sprintf(format, args...)
 	}
 }
 
 // refuse fails because of what the claim says. Nothing that exists is changed.
 func (p *plan) refuse(format string, args ...any) (compose.Next, error) {
 	p.fail(reason.DeploymentInvalid, format, args...)
-	return compose.Stop, p.keep()
+	return compose.Stop, p.keep(0)
 }
 
 // allow refuses what the platform team keeps to itself.
@@ -120,41 +148,22 @@ func (p *plan) allow() (compose.Next, error) {
 	}
 	if refused := p.Refused(p.d.Namespace, uses...); refused != "" {
 		p.fail(reason.NotAllowed, "%s", refused)
-		return compose.Stop, p.keep()
+		return compose.Stop, p.keep(0)
 	}
 	return compose.Continue, nil
 }
 
-func (p *plan) chooseEngine() (compose.Next, error) {
-	if p.distributed() {
-		return compose.Continue, nil
+// chooseEngine returns the profile of the engine; none for one that is no server.
+func (p *plan) chooseEngine() (out profile.Profile, next compose.Next, err error) {
+	if spreads(p.d.Spec) {
+		return out, compose.Continue, nil
 	}
-	if n := p.name(); !p.queued() && n[0] >= '0' && n[0] <= '9' {
-		return p.refuse("metadata.name: a Service has this name, and %q does not start with a letter: name the AIDeployment otherwise", n)
+	if n := name(p.d); !Queued(p.d.Spec) && n[0] >= '0' && n[0] <= '9' {
+		next, err = p.refuse("metadata.name: a Service has this name, and %q does not start with a letter: name the AIDeployment otherwise", n)
+		return out, next, err
 	}
-	var err error
-	if p.profile, err = openai.ByName(string(p.d.Spec.Engine.Name)); err != nil {
-		return p.refuse("spec.engine.name: %v", err)
+	if out, err = openai.ByName(string(p.d.Spec.Engine.Name)); err != nil {
+		next, err = p.refuse("spec.engine.name: %v", err)
 	}
-	return compose.Continue, nil
-}
-
-// labels of all composed objects; those of prem-operator's users among them.
-func (p *plan) labels() map[string]string {
-	return map[string]string{
-		"app.kubernetes.io/name":       "koldun",
-		"app.kubernetes.io/managed-by": "koldun",
-		"app.kubernetes.io/component":  "engine",
-		"app.kubernetes.io/instance":   p.name(),
-	}
-}
-
-// selector selects the pods. It never changes, so that a change of labels takes no
-// pod out of the Service.
-func (p *plan) selector() map[string]string {
-	return map[string]string{v1.LabelAIDeployment: p.name()}
-}
-
-func object(kind, apiVersion string) metav1.TypeMeta {
-	return metav1.TypeMeta{APIVersion: apiVersion, Kind: kind}
+	return out, next, err
 }

@@ -6,55 +6,61 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 )
 
+// queued is an engine behind Koldun's queue.
+type queued struct {
+	*plan
+	engine engineSpec
+	model  model
+	volume string // PersistentVolumeClaim with the model; empty is none
+}
+
 // dllama composes a Dllama with an endpoint, and takes its status.
-func (p *plan) dllama() (compose.Next, error) {
-	if problem := p.ineffective(); problem != "" {
-		return p.refuse("%s", problem)
+func (q *queued) dllama() (compose.Next, error) {
+	if problem := q.ineffective(); problem != "" {
+		return q.refuse("%s", problem)
 	}
-	spec, problem := p.dllamaSpec()
+	spec, problem := q.dllamaSpec()
 	if problem != "" {
-		return p.refuse("%s", problem)
+		return q.refuse("%s", problem)
 	}
 	var seen v1.Dllama
-	found := p.Observed(resDllama, &seen)
-	serves := p.Condition(resDllama, v1.ConditionServing)
+	found := q.Observed(resDllama, &seen)
+	serves := q.Condition(resDllama, v1.ConditionServing)
 	want := &v1.Dllama{
 		TypeMeta:   object(v1.KindDllama, v1.APIVersion),
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: p.name(), Labels: p.labels()},
+		ObjectMeta: metav1.ObjectMeta{Namespace: q.d.Namespace, Name: name(q.d), Labels: labels(q.d)},
 		Spec:       spec,
 	}
-	if err := p.Desire(resDllama, want, compose.Readiness(serves.Status == metav1.ConditionTrue)); err != nil {
+	if err := q.Desire(resDllama, want, compose.Readiness(serves.Status == metav1.ConditionTrue)); err != nil {
 		return compose.Stop, err
 	}
-	if around := p.Condition(resDllama, v1.ConditionPrerequisites); around.Status == metav1.ConditionFalse {
-		p.Lack(around.Message)
+	if around := q.Condition(resDllama, v1.ConditionPrerequisites); around.Status == metav1.ConditionFalse {
+		q.Lack(around.Message)
 	}
-	p.status.URL, p.status.Replicas = seen.Status.URL, 1
+	q.status.URL, q.status.Replicas = seen.Status.URL, 1
 	switch {
 	case serves.Status == metav1.ConditionTrue:
-		p.status.Phase, p.status.ReadyReplicas = phaseReady, 1
-		p.Serve(reason.Available, "%s serves %s", p.d.Spec.Engine.Name, seen.Status.Model)
+		q.status.Phase, q.status.ReadyReplicas = phaseReady, 1
+		q.Serve(reason.Available, "%s serves %s", q.d.Spec.Engine.Name, seen.Status.Model)
 	case found && reason.Passed(serves.Reason):
-		p.fail(reason.Reason(serves.Reason), "Dllama %q is not ready: %s", p.name(), serves.Message)
+		q.fail(reason.Reason(serves.Reason), "Dllama %q is not ready: %s", name(q.d), serves.Message)
 	case found && reason.Final(serves.Reason):
-		p.fail(reason.DeploymentFailed, "Dllama %q is not ready: %s: %s", p.name(), serves.Reason, serves.Message)
+		q.fail(reason.DeploymentFailed, "Dllama %q is not ready: %s: %s", name(q.d), serves.Reason, serves.Message)
 	default:
-		p.fail(reason.DllamasStarting, "Dllama %q is not ready yet: see its condition Serving", p.name())
+		q.fail(reason.DllamasStarting, "Dllama %q is not ready yet: see its condition Serving", name(q.d))
 	}
 	return compose.Continue, nil
 }
 
 // ineffective names a field that has no effect behind the queue.
-func (p *plan) ineffective() string {
-	s, d := p.d.Spec, p.d.Spec.Deployment
+func (q *queued) ineffective() string {
+	s, d := q.d.Spec, q.d.Spec.Deployment
 	for _, f := range []struct {
 		given bool
 		name  string
@@ -67,8 +73,8 @@ func (p *plan) ineffective() string {
 		{len(d.Annotations) > 0, "deployment.annotations", "a Dllama has annotations of its own"},
 		{d.StartupProbe != nil || d.ReadinessProbe != nil || d.LivenessProbe != nil, "deployment", "the sidecar answers the probes"},
 		{s.Service != nil && len(s.Service.Labels) > 0, "service.labels", "the Service is that of the gateway"},
-		{p.distributed() && s.Cache != nil, "cache", "distributed-llama downloads nothing: its Model does"},
-		{len(p.models[0].config) > 0, "models[0].engineConfigFile", "behind the gateway LocalAI takes a name of its gallery, or a file"},
+		{spreads(q.d.Spec) && s.Cache != nil, "cache", "distributed-llama downloads nothing: its Model does"},
+		{len(q.model.config) > 0, "models[0].engineConfigFile", "behind the gateway LocalAI takes a name of its gallery, or a file"},
 	} {
 		if f.given {
 			return fmt.Sprintf("spec.%s: it has no effect, because %s", f.name, f.why)
@@ -77,9 +83,9 @@ func (p *plan) ineffective() string {
 	return ""
 }
 
-func (p *plan) dllamaSpec() (spec v1.DllamaSpec, problem string) {
-	s, d := p.d.Spec, p.d.Spec.Deployment
-	if spec.PodEnv, problem = p.env(); problem != "" {
+func (q *queued) dllamaSpec() (spec v1.DllamaSpec, problem string) {
+	s, d := q.d.Spec, q.d.Spec.Deployment
+	if spec.PodEnv, problem = env(s); problem != "" {
 		return spec, problem
 	}
 	spec.Expose = &v1.Expose{}
@@ -91,50 +97,49 @@ func (p *plan) dllamaSpec() (spec v1.DllamaSpec, problem string) {
 		spec.Expose.Service = v1.IngressService{Type: s.Service.Type, Annotations: s.Service.Annotations}
 	}
 	spec.Nodes, spec.ImagePullPolicy = s.Engine.Nodes, d.ImagePullPolicy
-	spec.Scheduling = p.scheduling()
-	spec.Scheduling.Affinity, spec.Scheduling.RuntimeClassName = capable(d.Affinity, d.Accelerator), p.runtimeClass()
+	spec.Scheduling = scheduling(d)
+	spec.Scheduling.Affinity, spec.Scheduling.RuntimeClassName = capable(d.Affinity, d.Accelerator), runtimeClass(d.RuntimeClassName)
 	if o := s.Engine.Options; o != nil && (o.ImageRepository != "" || o.ImageTag != "") {
-		if spec.RootImage = p.image(); spec.RootImage == "" {
+		if spec.RootImage = q.engine.image(); spec.RootImage == "" {
 			return spec, "spec.engine.options.imageTag: the engine has no image of its own: give imageRepository too"
 		}
 	}
-	spec.RootResources = p.resources()
+	spec.RootResources = q.engine.resources()
 	if s.Engine.Nodes != nil && *s.Engine.Nodes > 1 {
 		spec.WorkerResources = spec.RootResources
 	}
 	spec.Engine.MaxSeqLen = s.Engine.MaxSeqLen
-	m := p.models[0]
-	if p.distributed() {
+	if spreads(q.d.Spec) {
 		spec.Engine.Type, spec.Engine.ExtraArgs = v1.EngineType(s.Engine.Name), s.Args
-		model := v1.ModelSpec{SourceURL: source(m.URI), Revision: m.Revision, PodEnv: spec.PodEnv}
-		if m.Quantization != "" {
-			model.Conversion = &v1.Conversion{WeightsFloatType: m.Quantization}
+		model := v1.ModelSpec{SourceURL: source(q.model.URI), Revision: q.model.Revision, PodEnv: spec.PodEnv}
+		if q.model.Quantization != "" {
+			model.Conversion = &v1.Conversion{WeightsFloatType: q.model.Quantization}
 		}
-		if p.claim != "" {
+		if q.volume != "" {
 			return spec, "spec.modelSource: distributed-llama converts the files of a repository: leave it out"
 		}
 		spec.Model = &model
 		return spec, ""
 	}
-	if problem = p.unpinned(m); problem != "" {
+	if problem = q.engine.unpinned(q.model); problem != "" {
 		return spec, problem
 	}
 	spec.Engine.Type = "openai"
-	spec.Engine.Server = p.server(m)
-	if p.claim != "" {
+	spec.Engine.Server = q.server()
+	if q.volume != "" {
 		spec.Delivery = "pvc"
-		spec.Model = &v1.ModelSpec{PreConverted: true, PreConvertedPVCName: p.claim, Conversion: &v1.Conversion{Type: "None"}, PodEnv: spec.PodEnv}
+		spec.Model = &v1.ModelSpec{PreConverted: true, PreConvertedPVCName: q.volume, Conversion: &v1.Conversion{Type: "None"}, PodEnv: spec.PodEnv}
 	}
 	return spec, ""
 }
 
 // env is the environment of all pods behind the gateway.
-func (p *plan) env() (v1.PodEnv, string) {
-	vars, problem := workload.ClaimVars(p.d.Spec.Env)
+func env(s v1.AIDeploymentSpec) (v1.PodEnv, string) {
+	vars, problem := workload.ClaimVars(s.Env)
 	if problem != "" {
 		problem = "spec.env: " + problem
 	}
-	return v1.PodEnv{Env: vars, EnvFrom: p.d.Spec.EnvFrom}, problem
+	return v1.PodEnv{Env: vars, EnvFrom: s.EnvFrom}, problem
 }
 
 // source is the URL of a repository of the hub.
@@ -145,25 +150,11 @@ func source(uri string) string {
 	return "hf://" + uri
 }
 
-func (p *plan) resources() *corev1.ResourceRequirements {
-	r := p.d.Spec.Deployment.Resources
-	device := p.device()
-	if device == "" {
-		return r
-	}
-	out := &corev1.ResourceRequirements{}
-	if r != nil {
-		out = r.DeepCopy()
-	}
-	addGPUs(out, device, p.gpus())
-	return out
-}
-
 // server describes the engine as the server of a Dllama.
-func (p *plan) server(m model) *v1.Server {
-	s := p.d.Spec
-	out := &v1.Server{Profile: v1.ServerProfile(p.profile.Name), Model: m.URI, Cache: s.Cache}
-	if p.claim == "" {
+func (q *queued) server() *v1.Server {
+	s := q.d.Spec
+	out := &v1.Server{Profile: v1.ServerProfile(q.engine.profile.Name), Model: q.model.URI, Cache: s.Cache}
+	if q.volume == "" {
 		out.Source = "download"
 	}
 	if g := s.Gateway; g != nil {
@@ -172,8 +163,8 @@ func (p *plan) server(m model) *v1.Server {
 	if o := s.Engine.Options; o != nil {
 		out.ServedName = o.ServedName
 	}
-	if flags := p.profile.Alone.Flags; flags != nil {
-		out.Args = flags(p.loaded(m))
+	if flags := q.engine.profile.Alone.Flags; flags != nil {
+		out.Args = flags(q.engine.loaded(q.model))
 	}
 	out.Args = append(out.Args, s.Args...)
 	return out

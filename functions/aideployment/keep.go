@@ -13,9 +13,8 @@ import (
 )
 
 // keep composes what exists as it is: what serves goes on while the claim, or what
-// it refers to, cannot be used.
-func (p *plan) keep() error {
-	p.kept = true
+// it refers to, cannot be used. port is the one of the engine, if it is known.
+func (p *plan) keep(port int32) error {
 	deployment, service, config, dllama := &appsv1.Deployment{}, &corev1.Service{}, &corev1.ConfigMap{}, &v1.Dllama{}
 	for _, o := range []struct {
 		res string
@@ -25,7 +24,7 @@ func (p *plan) keep() error {
 			continue
 		}
 		if o.res == resDeployment && p.d.Spec.Deployment.Replicas == nil {
-			deployment.Spec.Replicas = p.unowned(*deployment)
+			deployment.Spec.Replicas = unowned(p.d.Spec.Autoscaling, *deployment)
 		}
 		bare(o.obj)
 		if err := p.Desire(o.res, o.obj, compose.Ready); err != nil {
@@ -41,30 +40,44 @@ func (p *plan) keep() error {
 			p.status.ReadyReplicas = 1
 		}
 	}
-	if p.Exists(resDeployment) || p.Exists(resService) {
-		if err := p.keepPods(*deployment, *service); err != nil {
+	alone := p.Exists(resDeployment) || p.Exists(resService)
+	if alone {
+		if len(service.Spec.Ports) > 0 {
+			port = service.Spec.Ports[0].Port
+			p.serveOn(port)
+		}
+		if err := p.keepPods(*deployment); err != nil {
 			return err
 		}
 	}
-	if _, port := p.backend(); port == 0 || !p.Exists(resService) && !p.Exists(resDeployment) && !p.Exists(resDllama) {
+	to := backend{name(p.d), port}
+	if p.keptQueued(alone) {
+		to = gateway(p.d)
+	}
+	if to.port == 0 || !alone && !p.Exists(resDllama) {
 		return nil // the domains have nowhere to lead to
 	}
-	_, err := p.endpoints()
-	return err
+	return p.endpoints(to)
+}
+
+// keptQueued reports whether the queue is before the engine that exists, or else before the
+// engine that the claim asks for.
+func (p *plan) keptQueued(alone bool) bool {
+	queued, exists := Queued(p.d.Spec), p.Exists(resDllama)
+	if queued != exists && queued == alone {
+		return exists
+	}
+	return queued
 }
 
 // keepPods keeps what belongs to a Deployment, and its part of the status. The Deployment
 // itself may be missing for a moment.
-func (p *plan) keepPods(d appsv1.Deployment, s corev1.Service) error {
-	if len(s.Spec.Ports) > 0 {
-		p.serveOn(s.Spec.Ports[0].Port)
-	}
+func (p *plan) keepPods(d appsv1.Deployment) error {
 	p.countPods(d)
 	if _, err := p.watch(); err != nil {
 		return err
 	}
-	_, err := p.autoscaler()
-	return err
+	return p.autoscaler()
 }
 
 // bare removes what the API server and controllers have written.

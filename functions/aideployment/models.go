@@ -5,15 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	"github.com/gorizond/koldun/functions/aimodelmap"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -28,34 +25,35 @@ type model struct {
 
 // resolve reads the maps that the models name. A change of a map composes the
 // AIDeployment again.
-func (p *plan) resolve() (compose.Next, error) {
-	if problem := p.count(); problem != "" {
-		return p.refuse("spec.models: %s", problem)
+func (p *plan) resolve(e engineSpec) (models []model, next compose.Next, err error) {
+	if problem := e.count(); problem != "" {
+		next, err = p.refuse("spec.models: %s", problem)
+		return nil, next, err
 	}
 	for i, m := range p.d.Spec.Models {
-		resolved, next, err := p.resolveOne(fmt.Sprintf("spec.models[%d]", i), m)
+		resolved, next, err := p.resolveOne(e, fmt.Sprintf("spec.models[%d]", i), m)
 		if next == compose.Stop || err != nil {
-			return compose.Stop, err
+			return models, compose.Stop, err
 		}
-		p.models = append(p.models, resolved)
+		models = append(models, resolved)
 	}
-	for _, m := range p.models {
-		for _, name := range p.servedNames(m) {
+	for _, m := range models {
+		for _, name := range e.servedNames(m) {
 			resolved := m.AIResolvedModel
 			resolved.Name = name
 			p.status.ResolvedModels = append(p.status.ResolvedModels, resolved)
 		}
 	}
-	return compose.Continue, nil
+	return models, compose.Continue, nil
 }
 
 // servedNames are the names by which clients ask for a model.
-func (p *plan) servedNames(m model) []string {
-	if p.queued() {
-		return []string{p.d.Namespace + "/" + p.name()}
+func (e engineSpec) servedNames(m model) []string {
+	if Queued(e.d.Spec) {
+		return []string{e.d.Namespace + "/" + name(e.d)}
 	}
 	var out []string
-	for _, name := range p.profile.NamesAlone(p.loaded(m)) {
+	for _, name := range e.profile.NamesAlone(e.loaded(m)) {
 		out = append(out, strings.Replace(name, names.DirRef(volumeModels), modelsFolder, 1))
 	}
 	return out
@@ -63,20 +61,20 @@ func (p *plan) servedNames(m model) []string {
 
 // count says how many models are wrong for the engine, for claims from before the
 // schema had the rule.
-func (p *plan) count() string {
-	n, takes := len(p.d.Spec.Models), p.profile.Alone.Models
+func (e engineSpec) count() string {
+	n, takes := len(e.d.Spec.Models), e.profile.Alone.Models
 	switch {
 	case takes == profile.NoModels && n > 0:
 		return "a generic engine gets its models by itself"
 	case takes == profile.ManyModels && n == 0:
 		return "the engine needs at least one"
-	case n != 1 && (takes == profile.OneModel || p.queued()):
+	case n != 1 && (takes == profile.OneModel || Queued(e.d.Spec)):
 		return fmt.Sprintf("the engine serves exactly one, and there are %d", n)
 	}
 	return ""
 }
 
-func (p *plan) resolveOne(field string, m v1.AIDeploymentModel) (model, compose.Next, error) {
+func (p *plan) resolveOne(e engineSpec, field string, m v1.AIDeploymentModel) (model, compose.Next, error) {
 	out := model{AIResolvedModel: v1.AIResolvedModel{Name: m.URI}}
 	data := m.AIModelData
 	if ref := m.ModelMapRef; ref != nil {
@@ -86,14 +84,14 @@ func (p *plan) resolveOne(field string, m v1.AIDeploymentModel) (model, compose.
 		}
 		out.variant = variant.AIModelData
 		data = merge(m.AIModelData, variant.AIModelData)
-		out.named, out.Name, out.ModelMap, out.Variant = true, p.nameInMap(*ref), cmp.Or(ref.Namespace, p.d.Namespace)+"/"+ref.Name, ref.Variant
+		out.named, out.Name, out.ModelMap, out.Variant = true, nameInMap(p.d, *ref), cmp.Or(ref.Namespace, p.d.Namespace)+"/"+ref.Name, ref.Variant
 	}
 	if o := p.d.Spec.Engine.Options; o != nil {
 		data.DataType = cmp.Or(o.Dtype, data.DataType)
 		data.Quantization = cmp.Or(o.Quantization, data.Quantization)
 		out.Name, out.named = cmp.Or(o.ServedName, out.Name), out.named || o.ServedName != ""
 	}
-	if out.Name == "" || !out.named && p.isFile(out.Name) {
+	if out.Name == "" || !out.named && e.isFile(out.Name) {
 		out.Name = p.d.Name
 	}
 	out.URI, out.Revision, out.DataType, out.Quantization = data.URI, data.Revision, data.DataType, data.Quantization
@@ -113,58 +111,9 @@ func (p *plan) resolveOne(field string, m v1.AIDeploymentModel) (model, compose.
 	return out, compose.Continue, nil
 }
 
-// nameInMap is the name of the map; with that of the variant if several models are of maps
-// of that name, and of the namespace if that would leave two with one name.
-func (p *plan) nameInMap(ref v1.AIModelMapReference) string {
-	namespace, name := cmp.Or(ref.Namespace, p.d.Namespace), ref.Name
-	for _, m := range p.d.Spec.Models {
-		other := m.ModelMapRef
-		if other == nil || other.Name != ref.Name {
-			continue
-		}
-		switch elsewhere := cmp.Or(other.Namespace, p.d.Namespace) != namespace; {
-		case elsewhere && other.Variant == ref.Variant:
-			return namespace + "-" + ref.Name + "-" + ref.Variant
-		case elsewhere || other.Variant != ref.Variant:
-			name = ref.Name + "-" + ref.Variant
-		}
-	}
-	return name
-}
-
 // isFile reports whether the only model is a path of a file, which is no name for it.
-func (p *plan) isFile(uri string) bool {
-	return p.d.Spec.ModelSource != nil && p.profile.Alone.Models == profile.OneModel && (strings.HasSuffix(uri, ".gguf") || path.Base(uri) == "Modelfile")
-}
-
-// variant reads a variant of a map.
-func (p *plan) variant(field string, ref v1.AIModelMapReference) (v1.AIModelVariant, compose.Next, error) {
-	namespace := cmp.Or(ref.Namespace, p.d.Namespace)
-	var m v1.AIModelMap
-	found, known := p.Require("map-"+namespace+"/"+ref.Name, v1.APIVersion, v1.KindAIModelMap, namespace, ref.Name, &m)
-	switch {
-	case !known:
-		p.fail(reason.ModelMapNotFound, "%s: AIModelMap %q of namespace %q has not been read yet", field, ref.Name, namespace)
-		return v1.AIModelVariant{}, compose.Stop, p.keep()
-	// A map that may not be read is like one that does not exist.
-	case !found, !aimodelmap.MayRead(m, p.d.Namespace):
-		p.fail(reason.ModelMapNotFound, "%s: AIModelMap %q does not exist in namespace %q%s", field, ref.Name, namespace, grant(namespace, p.d.Namespace))
-		return v1.AIModelVariant{}, compose.Stop, p.keep()
-	}
-	list := aimodelmap.Lists(m.Spec)[string(p.d.Spec.Engine.Name)]
-	i := slices.IndexFunc(list, func(v v1.AIModelVariant) bool { return v.Variant == ref.Variant })
-	if i < 0 {
-		p.fail(reason.VariantNotFound, "%s: AIModelMap %q has no variant %q for engine %s", field, ref.Name, ref.Variant, p.d.Spec.Engine.Name)
-		return v1.AIModelVariant{}, compose.Stop, p.keep()
-	}
-	return list[i], compose.Continue, nil
-}
-
-func grant(namespace, own string) string {
-	if namespace == own {
-		return ""
-	}
-	return fmt.Sprintf(", or does not list namespace %q in spec.access.namespaces", own)
+func (e engineSpec) isFile(uri string) bool {
+	return e.d.Spec.ModelSource != nil && e.profile.Alone.Models == profile.OneModel && (strings.HasSuffix(uri, ".gguf") || path.Base(uri) == "Modelfile")
 }
 
 // merge returns the data of a model: what the claim gives, else what the variant

@@ -17,29 +17,33 @@ const (
 
 // probes sets the probes of a server that Koldun knows. A server that is busy answers
 // late, so liveness is patient.
-func (p *plan) probes(c *corev1.Container) {
-	a := p.profile.Alone
-	if a.Ready == "" {
+func (a *alone) probes(c *corev1.Container) {
+	known := a.engine.profile.Alone
+	if known.Ready == "" {
 		return
 	}
 	get := func(path string) corev1.ProbeHandler {
-		return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(p.port), Scheme: corev1.URISchemeHTTP}}
+		return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(a.port), Scheme: corev1.URISchemeHTTP}}
 	}
-	c.StartupProbe = &corev1.Probe{ProbeHandler: get(a.Ready), PeriodSeconds: startupPeriod, TimeoutSeconds: 10, SuccessThreshold: 1, FailureThreshold: startupSeconds / startupPeriod}
-	c.ReadinessProbe = &corev1.Probe{ProbeHandler: get(a.Ready), PeriodSeconds: 5, TimeoutSeconds: 5, SuccessThreshold: 1, FailureThreshold: 3}
-	c.LivenessProbe = &corev1.Probe{ProbeHandler: get(a.Live), PeriodSeconds: 30, TimeoutSeconds: 15, SuccessThreshold: 1, FailureThreshold: 10}
+	c.StartupProbe = &corev1.Probe{
+		ProbeHandler: get(known.Ready), PeriodSeconds: startupPeriod, TimeoutSeconds: 10, SuccessThreshold: 1, FailureThreshold: startupSeconds / startupPeriod,
+	}
+	c.ReadinessProbe = &corev1.Probe{ProbeHandler: get(known.Ready), PeriodSeconds: 5, TimeoutSeconds: 5, SuccessThreshold: 1, FailureThreshold: 3}
+	c.LivenessProbe = &corev1.Probe{ProbeHandler: get(known.Live), PeriodSeconds: 30, TimeoutSeconds: 15, SuccessThreshold: 1, FailureThreshold: 10}
 }
 
 // probe overrides the numbers of the probes. One that the container lacks connects
 // to the port. The error is Invalid.
-func (p *plan) probe(c *corev1.Container) error {
-	d := p.d.Spec.Deployment
+func (a *alone) probe(c *corev1.Container) error {
+	d := a.d.Spec.Deployment
 	for _, one := range []struct {
 		field string
 		from  *v1.AIProbe
 		into  **corev1.Probe
 	}{
-		{"startupProbe", d.StartupProbe, &c.StartupProbe}, {"readinessProbe", d.ReadinessProbe, &c.ReadinessProbe}, {"livenessProbe", d.LivenessProbe, &c.LivenessProbe},
+		{"startupProbe", d.StartupProbe, &c.StartupProbe},
+		{"readinessProbe", d.ReadinessProbe, &c.ReadinessProbe},
+		{"livenessProbe", d.LivenessProbe, &c.LivenessProbe},
 	} {
 		if one.from == nil {
 			continue
@@ -52,7 +56,7 @@ func (p *plan) probe(c *corev1.Container) error {
 			return fault.Errorf(fault.Invalid, "spec.deployment.readinessProbe.terminationGracePeriodSeconds: a readiness probe ends no container")
 		}
 		if *one.into == nil {
-			*one.into = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(p.port)}}}
+			*one.into = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(a.port)}}}
 		}
 		override(*one.into, *one.from)
 	}

@@ -1,7 +1,6 @@
 package aideployment
 
 import (
-	"fmt"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,72 +16,74 @@ import (
 )
 
 // autoscaler composes the HorizontalPodAutoscaler.
-func (p *plan) autoscaler() (compose.Next, error) {
+func (p *plan) autoscaler() error {
 	a := p.d.Spec.Autoscaling
 	if a == nil {
-		return compose.Continue, nil
+		return nil
 	}
-	return compose.Continue, p.Desire(resAutoscaler, &autoscalingv2.HorizontalPodAutoscaler{
+	return p.Desire(resAutoscaler, &autoscalingv2.HorizontalPodAutoscaler{
 		TypeMeta:   object("HorizontalPodAutoscaler", "autoscaling/v2"),
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: p.name(), Labels: p.labels()},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: name(p.d), Labels: labels(p.d)},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: p.name()},
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: name(p.d)},
 			MinReplicas:    a.MinReplicas, MaxReplicas: a.MaxReplicas, Metrics: a.Metrics, Behavior: a.Behavior,
 		},
 	}, compose.Ready)
 }
 
 // report sets the status by that of the Deployment, whatever it was before.
-func (p *plan) report() (compose.Next, error) {
-	d, found := p.observed()
+func (p *plan) report() error {
+	var d appsv1.Deployment
+	found := p.Observed(resDeployment, &d)
 	p.countPods(d)
 	problem, err := p.watch()
 	if err != nil {
-		return compose.Stop, err
+		return err
 	}
 	wanted := p.d.Spec.Deployment.Replicas
 	switch {
 	case wanted != nil && *wanted == 0:
 		p.Serve(reason.Idle, "spec.deployment.replicas is 0")
 	case p.ReadyPods(resDeployment) > 0:
-		p.Serve(reason.Available, "%s serves %s", p.d.Spec.Engine.Name, p.names())
+		p.Serve(reason.Available, "%s serves %s", p.d.Spec.Engine.Name, modelNames(p.status.ResolvedModels))
 	case problem.Reason != "":
 		p.fail(problem.Reason, "%s", problem.Message)
 	case found && trouble(d) != "":
-		p.fail(reason.DeploymentFailed, "Deployment %q has no ready pod: %s", p.name(), trouble(d))
+		p.fail(reason.DeploymentFailed, "Deployment %q has no ready pod: %s", name(p.d), trouble(d))
 	default:
-		p.fail(reason.DeploymentStarting, "Deployment %q has no ready pod yet", p.name())
+		p.fail(reason.DeploymentStarting, "Deployment %q has no ready pod yet", name(p.d))
 	}
 	if !p.Failed() {
 		p.status.Phase = phaseReady
 	}
-	return compose.Continue, nil
+	return nil
 }
 
 // countPods sets the part of the status that scaling reads.
 func (p *plan) countPods(d appsv1.Deployment) {
 	p.status.Replicas, p.status.ReadyReplicas = d.Status.Replicas, d.Status.ReadyReplicas
-	p.status.Selector = v1.LabelAIDeployment + "=" + p.name()
+	p.status.Selector = v1.LabelAIDeployment + "=" + name(p.d)
 }
 
 // watch watches the pods.
 func (p *plan) watch() (managed.Problem, error) {
-	return managed.Watch(p.Call, p.d.Namespace, names.Object(p.d.Name, "aideployment", "pods"), p.selector())
+	return managed.Watch(p.Call, p.d.Namespace, names.Object(p.d.Name, "aideployment", "pods"), selector(p.d))
 }
 
 // trouble says why a Deployment gets no pods; empty while it may.
 func trouble(d appsv1.Deployment) string {
 	for _, c := range d.Status.Conditions {
-		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue || c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse {
+		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue ||
+			c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse {
 			return c.Message
 		}
 	}
 	return ""
 }
 
-func (p *plan) names() string {
+func modelNames(models []v1.AIResolvedModel) string {
 	var out []string
-	for _, m := range p.status.ResolvedModels {
+	for _, m := range models {
 		out = append(out, m.Name)
 	}
 	if len(out) == 0 {
@@ -90,5 +91,3 @@ func (p *plan) names() string {
 	}
 	return strings.Join(out, ", ")
 }
-
-func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }

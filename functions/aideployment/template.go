@@ -17,9 +17,9 @@ const serving = "serving"
 
 // patch decodes deployment.template. The container of a generic engine is the
 // first one.
-func (p *plan) patch() (corev1.PodTemplateSpec, error) {
+func (e engineSpec) patch() (corev1.PodTemplateSpec, error) {
 	var out corev1.PodTemplateSpec
-	t := p.d.Spec.Deployment.Template
+	t := e.d.Spec.Deployment.Template
 	if t == nil {
 		return out, nil
 	}
@@ -33,7 +33,7 @@ func (p *plan) patch() (corev1.PodTemplateSpec, error) {
 			return out, fault.Errorf(fault.Invalid, "spec.deployment.template.spec: %w", err)
 		}
 	}
-	if p.generic() && len(out.Spec.Containers) > 0 {
+	if e.generic() && len(out.Spec.Containers) > 0 {
 		out.Spec.Containers[0].Name = serving
 	}
 	return out, nil
