@@ -7,16 +7,8 @@ package compose
 
 import (
 	"fmt"
-	"iter"
-	"strings"
-	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
-	"github.com/crossplane/function-sdk-go/response"
-	"google.golang.org/protobuf/types/known/durationpb"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/gorizond/koldun/functions/reason"
 )
 
 // A Config is what the Function was started with.
@@ -47,11 +39,11 @@ func (c Config) Threads(claimed int32, nodes int) int32 {
 type Call struct {
 	Config
 
-	req    *fnv1.RunFunctionRequest
-	rsp    *fnv1.RunFunctionResponse
+	observed
+	answer
+	*requirements
+
 	around surroundings
-	// unanswered: Crossplane has not looked yet for something that was required.
-	unanswered bool
 	// refused: the claim is, so its status stays.
 	refused bool
 	// withdrawn are the composed resources that KeepRest does not keep.
@@ -66,61 +58,13 @@ func New(cfg Config, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse
 	if rsp.GetDesired().GetResources() == nil {
 		rsp.Desired.Resources = map[string]*fnv1.Resource{}
 	}
-	c := &Call{Config: cfg, req: req, rsp: rsp}
-	c.lookAround()
+	seen, answers, required := observed{req.GetObserved()}, answer{rsp}, &requirements{req: req, response: rsp}
+	c := &Call{
+		Config: cfg, observed: seen, answer: answers, requirements: required,
+		around: surroundings{observed: seen, answer: answers, requirements: required},
+	}
+	c.around.look()
 	return c
-}
-
-// Composite decodes the observed composite. The composite of a claim gets the
-// claim's name and namespace, so that the same objects are composed for both.
-func (c *Call) Composite(into metav1.Object) error {
-	s := c.req.GetObserved().GetComposite().GetResource()
-	if err := decode(s, into); err != nil {
-		return fmt.Errorf("cannot decode composite resource: %w", err)
-	}
-	if into.GetNamespace() != "" {
-		return nil
-	}
-	claim := s.GetFields()["spec"].GetStructValue().GetFields()["claimRef"].GetStructValue().GetFields()
-	namespace, name := claim["namespace"].GetStringValue(), claim["name"].GetStringValue()
-	if namespace == "" || name == "" {
-		return fmt.Errorf("composite resource %q belongs to no namespace: create the claim in its place", into.GetName())
-	}
-	into.SetNamespace(namespace)
-	into.SetName(name)
-	return nil
-}
-
-// ClusterComposite decodes the observed composite of a cluster-scoped kind, which has
-// neither a namespace nor a claim.
-func (c *Call) ClusterComposite(into metav1.Object) error {
-	if err := decode(c.req.GetObserved().GetComposite().GetResource(), into); err != nil {
-		return fmt.Errorf("cannot decode composite resource: %w", err)
-	}
-	if into.GetNamespace() != "" {
-		return fmt.Errorf("composite resource %q belongs to namespace %q, and its kind is cluster-scoped", into.GetName(), into.GetNamespace())
-	}
-	return nil
-}
-
-// ClusterScoped reports whether the composite has no namespace, and so may
-// compose cluster-scoped objects.
-func (c *Call) ClusterScoped() bool {
-	meta := c.req.GetObserved().GetComposite().GetResource().GetFields()["metadata"].GetStructValue()
-	return meta.GetFields()["namespace"].GetStringValue() == ""
-}
-
-// Observed decodes the composed resource of that name. It returns false if none
-// exists, or if it cannot be decoded.
-func (c *Call) Observed(name string, into any) bool {
-	r, ok := c.req.GetObserved().GetResources()[name]
-	return ok && r.GetResource() != nil && decode(r.GetResource(), into) == nil
-}
-
-// Exists reports whether the composed resource of that name exists.
-func (c *Call) Exists(name string) bool {
-	_, ok := c.req.GetObserved().GetResources()[name]
-	return ok
 }
 
 // Withdraw excludes a composed resource from what KeepRest keeps, so that Crossplane
@@ -130,35 +74,6 @@ func (c *Call) Withdraw(name string) {
 		c.withdrawn = map[string]bool{}
 	}
 	c.withdrawn[name] = true
-}
-
-// Resources lists the names of the composed resources that exist and begin
-// with the prefix, in no order.
-func (c *Call) Resources(prefix string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for name := range c.req.GetObserved().GetResources() {
-			if strings.HasPrefix(name, prefix) && !yield(name) {
-				return
-			}
-		}
-	}
-}
-
-// Condition returns a condition of the composed resource of that name; zero if
-// the resource or the condition does not exist.
-func (c *Call) Condition(name, condition string) metav1.Condition {
-	return conditionOf(c.req.GetObserved().GetResources()[name].GetResource(), condition)
-}
-
-// Within has Crossplane call again after at most this time, also if nothing changes
-// that it watches.
-func (c *Call) Within(d time.Duration) {
-	if c.rsp.GetMeta() == nil {
-		c.rsp.Meta = &fnv1.ResponseMeta{}
-	}
-	if ttl := c.rsp.GetMeta().GetTtl(); ttl == nil || ttl.AsDuration() > d {
-		c.rsp.Meta.Ttl = durationpb.New(d)
-	}
 }
 
 // A Readiness says whether a desired resource is ready.
@@ -178,7 +93,7 @@ func (c *Call) Desire(name string, obj any, ready Readiness) error {
 	if err != nil {
 		return fmt.Errorf("cannot encode desired resource %q: %w", name, err)
 	}
-	if c.lacks(name, s) {
+	if c.around.lacks(name, s) {
 		return nil
 	}
 	hash, err := mark(s)
@@ -193,12 +108,10 @@ func (c *Call) Desire(name string, obj any, ready Readiness) error {
 	return nil
 }
 
-// True sets a condition to true on the composite and its claim.
-func (c *Call) True(condition string, r reason.Reason, format string, args ...any) {
-	response.ConditionTrue(c.rsp, condition, string(r)).WithMessage(fmt.Sprintf(format, args...)).TargetCompositeAndClaim()
-}
-
-// False sets a condition to false on the composite and its claim.
-func (c *Call) False(condition string, r reason.Reason, format string, args ...any) {
-	response.ConditionFalse(c.rsp, condition, string(r)).WithMessage(fmt.Sprintf(format, args...)).TargetCompositeAndClaim()
+// Lack notes what the cluster lacks for an object that is composed, which says itself
+// whether it serves. An empty text is nothing.
+func (c *Call) Lack(missing string) {
+	if missing != "" {
+		c.around.lack(missing, false)
+	}
 }

@@ -12,7 +12,7 @@ import (
 // except some. A composite whose new spec is refused goes on with what runs by the old
 // one. Withdrawn resources are not kept.
 func (c *Call) KeepRest(except ...string) {
-	for name, r := range c.req.GetObserved().GetResources() {
+	for name, r := range c.state.GetResources() {
 		if _, desired := c.rsp.GetDesired().GetResources()[name]; desired || r.GetResource() == nil || c.withdrawn[name] || slices.Contains(except, name) {
 			continue
 		}

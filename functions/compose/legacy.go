@@ -22,7 +22,7 @@ func (c *Call) Legacy(given map[string]bool) {
 		c.True(v1.ConditionLegacyFields, reason.FieldsIgnored, "These fields are accepted and have no effect: %s", strings.Join(fields, ", "))
 		return
 	}
-	before := conditionOf(c.req.GetObserved().GetComposite().GetResource(), v1.ConditionLegacyFields)
+	before := conditionOf(c.state.GetComposite().GetResource(), v1.ConditionLegacyFields)
 	if before.Type != "" {
 		c.False(v1.ConditionLegacyFields, reason.FieldsUsed, "Every field that is given has an effect")
 	}

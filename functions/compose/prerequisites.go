@@ -29,6 +29,9 @@ const (
 
 // surroundings are what is known of the cluster around the composite.
 type surroundings struct {
+	observed
+	answer
+	*requirements
 	looked bool // Crossplane has looked for what the provider has found
 	found  *prerequisites.Found
 	// lacking are texts that each say what is missing, and the mend.
@@ -38,41 +41,41 @@ type surroundings struct {
 	blocks, delays bool
 }
 
-// lookAround asks for what the provider has found out about the cluster. Without
+// look asks for what the provider has found out about the cluster. Without
 // Crossplane nothing is asked, and everything is taken to be there.
-func (c *Call) lookAround() {
-	if !request.HasCapability(c.req, fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES) {
+func (s *surroundings) look() {
+	if !request.HasCapability(s.req, fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES) {
 		return
 	}
 	var env struct {
 		Data prerequisites.Found `json:"data"`
 	}
-	found, known := c.Require(reqPrerequisites, prerequisites.APIVersion, prerequisites.Kind, "", prerequisites.Name, &env)
-	c.around.looked = known
+	found, known := s.Require(reqPrerequisites, prerequisites.APIVersion, prerequisites.Kind, "", prerequisites.Name, &env)
+	s.looked = known
 	if found {
-		c.around.found = &env.Data
+		s.found = &env.Data
 	}
-	c.checkProvider()
+	s.checkProvider()
 }
 
 // lacks reports whether the cluster lacks what an object of that kind needs, which then
 // must not be composed. An object that exists needs nothing more.
-func (c *Call) lacks(name string, desired *structpb.Struct) bool {
-	if c.Exists(name) {
-		c.checkVolume(name)
+func (s *surroundings) lacks(name string, desired *structpb.Struct) bool {
+	if s.Exists(name) {
+		s.checkVolume(name)
 		return false
 	}
 	apiVersion, kind := desired.GetFields()["apiVersion"].GetStringValue(), desired.GetFields()["kind"].GetStringValue()
 	missing, optional := "", false
 	if apiVersion == v1alpha1.APIVersion {
-		missing = c.missingProvider()
+		missing = s.missingProvider()
 	} else if need, ok := prerequisites.Of(apiVersion, kind); ok {
 		optional = need.Optional
 		object := fmt.Sprintf("%s %q", kind, desired.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue())
-		missing = missingKind(c.foundOf(need), need, object)
+		missing = missingKind(s.foundOf(need), need, object)
 	}
 	if missing != "" {
-		c.lack(missing, !optional)
+		s.lack(missing, !optional)
 	}
 	return missing != ""
 }
@@ -80,28 +83,20 @@ func (c *Call) lacks(name string, desired *structpb.Struct) bool {
 // foundOf returns what is known of a kind. Before the provider has written what it finds, as
 // for some seconds after its installation, Crossplane says whether the API server serves the
 // kind of another project.
-func (c *Call) foundOf(need prerequisites.Needed) prerequisites.Found {
+func (s *surroundings) foundOf(need prerequisites.Needed) prerequisites.Found {
 	switch {
-	case c.around.found != nil:
-		return *c.around.found
-	case c.around.looked && need.Of != "" && c.lacksKind(need.Name(), need.APIVersion(), need.Kind):
+	case s.found != nil:
+		return *s.found
+	case s.looked && need.Of != "" && s.lacksKind(need.Name(), need.APIVersion(), need.Kind):
 		return prerequisites.Found{Absent: []string{need.Name()}}
 	}
 	return prerequisites.Found{}
 }
 
-// Lack notes what the cluster lacks for an object that is composed, which says itself
-// whether it serves. An empty text is nothing.
-func (c *Call) Lack(missing string) {
-	if missing != "" {
-		c.lack(missing, false)
-	}
-}
-
 // lack notes what is missing, and whether the claim cannot serve without it.
-func (c *Call) lack(missing string, blocks bool) {
-	c.around.lacking = append(c.around.lacking, missing)
-	c.around.blocks = c.around.blocks || blocks
+func (s *surroundings) lack(missing string, blocks bool) {
+	s.lacking = append(s.lacking, missing)
+	s.blocks = s.blocks || blocks
 }
 
 // missingKind says why Crossplane cannot compose an object; empty if it can.
@@ -116,9 +111,9 @@ func missingKind(found prerequisites.Found, need prerequisites.Needed, object st
 }
 
 // checkVolume notes why a PersistentVolumeClaim that exists cannot get a volume.
-func (c *Call) checkVolume(name string) {
-	o := c.req.GetObserved().GetResources()[name].GetResource()
-	if c.around.found == nil || o.GetFields()["kind"].GetStringValue() != "PersistentVolumeClaim" {
+func (s *surroundings) checkVolume(name string) {
+	o := s.state.GetResources()[name].GetResource()
+	if s.found == nil || o.GetFields()["kind"].GetStringValue() != "PersistentVolumeClaim" {
 		return
 	}
 	spec, status := o.GetFields()["spec"].GetStructValue().GetFields(), o.GetFields()["status"].GetStructValue().GetFields()
@@ -130,8 +125,8 @@ func (c *Call) checkVolume(name string) {
 	if named && class.GetStringValue() == "" {
 		return // an administrator provides its PersistentVolume
 	}
-	if missing := missingClass(c.around.found.StorageClasses, claim, class.GetStringValue()); missing != "" {
-		c.lack(missing, true)
+	if missing := missingClass(s.found.StorageClasses, claim, class.GetStringValue()); missing != "" {
+		s.lack(missing, true)
 	}
 }
 
@@ -155,34 +150,34 @@ func missingClass(classes *prerequisites.StorageClasses, claim, class string) st
 	return ""
 }
 
-// reportLacking sets the condition Prerequisites. It sets Serving too if the claim cannot be
+// report sets the condition Prerequisites. It sets Serving too if the claim cannot be
 // served without what is missing, and that may appear before anything else has to be mended.
-func (c *Call) reportLacking() {
-	if len(c.around.lacking) == 0 {
-		if conditionOf(c.req.GetObserved().GetComposite().GetResource(), v1.ConditionPrerequisites).Type != "" {
-			c.True(v1.ConditionPrerequisites, reason.PrerequisitesMet, "What the object needs of the cluster is there")
+func (s *surroundings) report() {
+	if len(s.lacking) == 0 {
+		if conditionOf(s.state.GetComposite().GetResource(), v1.ConditionPrerequisites).Type != "" {
+			s.True(v1.ConditionPrerequisites, reason.PrerequisitesMet, "What the object needs of the cluster is there")
 		}
 		return
 	}
-	c.Within(retry)
-	slices.Sort(c.around.lacking)
-	text := strings.Join(slices.Compact(c.around.lacking), "; ")
-	c.False(v1.ConditionPrerequisites, reason.PrerequisiteMissing, "%s", text)
-	if !c.around.blocks && !c.around.delays {
+	s.Within(retry)
+	slices.Sort(s.lacking)
+	text := strings.Join(slices.Compact(s.lacking), "; ")
+	s.False(v1.ConditionPrerequisites, reason.PrerequisiteMissing, "%s", text)
+	if !s.blocks && !s.delays {
 		return
 	}
-	for i, cond := range c.rsp.GetConditions() {
+	for i, cond := range s.rsp.GetConditions() {
 		if cond.GetType() != v1.ConditionServing {
 			continue
 		}
-		if !c.around.blocks && cond.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE {
+		if !s.blocks && cond.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE {
 			return
 		}
 		if cond.GetStatus() == fnv1.Status_STATUS_CONDITION_FALSE && reason.Final(cond.GetReason()) {
 			return
 		}
-		c.rsp.Conditions = slices.Delete(c.rsp.GetConditions(), i, i+1)
+		s.rsp.Conditions = slices.Delete(s.rsp.GetConditions(), i, i+1)
 		break
 	}
-	c.False(v1.ConditionServing, reason.PrerequisiteMissing, "%s", text)
+	s.False(v1.ConditionServing, reason.PrerequisiteMissing, "%s", text)
 }

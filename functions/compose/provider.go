@@ -19,16 +19,16 @@ var ofProvider = regexp.MustCompile(`(^|/)koldun-provider([:@]|$)`)
 // missingProvider says that the managed kinds do not exist; empty if they do, or if that
 // is not known. What the provider has found, or a managed resource that exists, proves
 // that they do.
-func (c *Call) missingProvider() string {
-	if !c.around.looked || c.around.found != nil {
+func (s *surroundings) missingProvider() string {
+	if !s.looked || s.found != nil {
 		return ""
 	}
-	for _, r := range c.req.GetObserved().GetResources() {
+	for _, r := range s.state.GetResources() {
 		if r.GetResource().GetFields()["apiVersion"].GetStringValue() == v1alpha1.APIVersion {
 			return ""
 		}
 	}
-	if c.lacksKind(reqProvider, v1alpha1.APIVersion, v1alpha1.KindProviderConfigUsage) {
+	if s.lacksKind(reqProvider, v1alpha1.APIVersion, v1alpha1.KindProviderConfigUsage) {
 		return notInstalled
 	}
 	return ""
@@ -37,29 +37,29 @@ func (c *Call) missingProvider() string {
 // checkProvider notes why the provider does not do its work. It asks for Providers only
 // while a managed resource waits for it: nothing has to watch them, and no claim that is
 // served depends on them.
-func (c *Call) checkProvider() {
-	if !c.waitsForProvider() {
+func (s *surroundings) checkProvider() {
+	if !s.waitsForProvider() {
 		return
 	}
 	var all []*installed
-	known := c.RequireAll(reqProviders, "pkg.crossplane.io/v1", "Provider", "", nil, func() any {
+	known := s.RequireAll(reqProviders, "pkg.crossplane.io/v1", "Provider", "", nil, func() any {
 		all = append(all, &installed{})
 		return all[len(all)-1]
 	})
 	if !known {
 		return
 	}
-	c.Within(retry) // a provider that ends now is reported unhealthy later
+	s.Within(retry) // a provider that ends now is reported unhealthy later
 	if problem := unhealthy(all); problem != "" {
-		c.lack(problem, false)
-		c.around.delays = true
+		s.lack(problem, false)
+		s.delays = true
 	}
 }
 
 // waitsForProvider reports whether the provider has not looked at a composed resource
 // yet, as is the case for a moment after each creation and change.
-func (c *Call) waitsForProvider() bool {
-	for _, r := range c.req.GetObserved().GetResources() {
+func (s *surroundings) waitsForProvider() bool {
+	for _, r := range s.state.GetResources() {
 		if o := r.GetResource(); o.GetFields()["apiVersion"].GetStringValue() == v1alpha1.APIVersion && unseen(o) {
 			return true
 		}

@@ -3,7 +3,6 @@ package compose
 import (
 	"encoding/json"
 
-	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -12,22 +11,17 @@ import (
 
 // ReadyReplicas returns how many pods of the composed workload of that name are
 // ready; 0 until its controller has observed its newest generation.
-func (c *Call) ReadyReplicas(name string) int32 {
-	if c.lags(name) {
+func (o observed) ReadyReplicas(name string) int32 {
+	if o.lags(name) {
 		return 0
 	}
-	return c.ReadyPods(name)
+	return o.ReadyPods(name)
 }
 
 // ReadyPods returns how many pods of the composed workload of that name are ready, those
 // of an earlier revision included: a Deployment that scales or rolls out serves on.
-func (c *Call) ReadyPods(name string) int32 {
-	return int32(number(c.observed(name, "status"), "readyReplicas"))
-}
-
-// WillBeReady reports whether the desired resource of that name is ready.
-func (c *Call) WillBeReady(name string) bool {
-	return c.rsp.GetDesired().GetResources()[name].GetReady() == fnv1.Ready_READY_TRUE
+func (o observed) ReadyPods(name string) int32 {
+	return int32(number(o.part(name, "status"), "readyReplicas"))
 }
 
 // mark annotates a Deployment or StatefulSet with a hash of its template, by which
@@ -57,10 +51,10 @@ func mark(s *structpb.Struct) (hash string, err error) {
 
 // rolledOut reports whether all pods of an observed workload have the template with
 // that hash. What an earlier version composed has no hash: its pods count.
-func (c *Call) rolledOut(name, hash string) bool {
-	meta, status := c.observed(name, "metadata"), c.observed(name, "status")
+func (o observed) rolledOut(name, hash string) bool {
+	meta, status := o.part(name, "metadata"), o.part(name, "status")
 	before := meta["annotations"].GetStructValue().GetFields()[v1.AnnotationTemplate].GetStringValue()
-	if before != "" && before != hash || c.lags(name) {
+	if before != "" && before != hash || o.lags(name) {
 		return false
 	}
 	if status["currentRevision"].GetStringValue() != status["updateRevision"].GetStringValue() || status["updateRevision"] == nil {
@@ -71,12 +65,8 @@ func (c *Call) rolledOut(name, hash string) bool {
 
 // lags reports whether the controller of a workload has not observed its newest
 // generation.
-func (c *Call) lags(name string) bool {
-	return number(c.observed(name, "status"), observedGeneration) < number(c.observed(name, "metadata"), "generation")
-}
-
-func (c *Call) observed(name, part string) map[string]*structpb.Value {
-	return c.req.GetObserved().GetResources()[name].GetResource().GetFields()[part].GetStructValue().GetFields()
+func (o observed) lags(name string) bool {
+	return number(o.part(name, "status"), observedGeneration) < number(o.part(name, "metadata"), "generation")
 }
 
 func number(fields map[string]*structpb.Value, name string) float64 {

@@ -5,8 +5,6 @@ import (
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
-
-	v1 "github.com/gorizond/koldun/apis/composite/v1"
 )
 
 // Finish ends a call: it sets the composite's status, given as a pointer, and
@@ -17,7 +15,7 @@ func (c *Call) Finish(status any) error {
 	if c.unanswered {
 		c.KeepRest()
 	}
-	c.reportLacking()
+	c.around.report()
 	if c.refused {
 		status = c.keptStatus()
 	}
@@ -27,24 +25,6 @@ func (c *Call) Finish(status any) error {
 	}
 	c.rsp.Desired.Composite = &fnv1.Resource{Resource: composite, Ready: c.readiness()}
 	return nil
-}
-
-// readiness is true if the composite serves and all that it composes is ready.
-// Without it, Crossplane would write a message that changes with every composed
-// resource.
-func (c *Call) readiness() fnv1.Ready {
-	ready := fnv1.Ready_READY_FALSE
-	for _, cond := range c.rsp.GetConditions() {
-		if cond.GetType() == v1.ConditionServing && cond.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE {
-			ready = fnv1.Ready_READY_TRUE
-		}
-	}
-	for _, r := range c.rsp.GetDesired().GetResources() {
-		if r.GetReady() != fnv1.Ready_READY_TRUE {
-			ready = fnv1.Ready_READY_FALSE
-		}
-	}
-	return ready
 }
 
 // newStatus is the composite with this status, and with the version that was
@@ -57,13 +37,13 @@ func (c *Call) readiness() fnv1.Ready {
 // server refuses both as a conflict, for which Crossplane tries again without a
 // write: each write is an event for the composite and for everything above it,
 // and their number is limited.
-func (c *Call) newStatus(status any) (*structpb.Struct, error) {
-	composite := c.req.GetObserved().GetComposite().GetResource()
+func (o observed) newStatus(status any) (*structpb.Struct, error) {
+	composite := o.state.GetComposite().GetResource()
 	s, err := encodeStatus(composite, status)
 	if err != nil {
 		return nil, err
 	}
-	if c.ClusterScoped() { // a claim's generation is not its composite's
+	if o.ClusterScoped() { // a claim's generation is not its composite's
 		delete(s.GetFields()["status"].GetStructValue().GetFields(), observedGeneration)
 	}
 	if version, ok := composite.GetFields()["metadata"].GetStructValue().GetFields()[resourceVersion]; ok {
@@ -73,8 +53,8 @@ func (c *Call) newStatus(status any) (*structpb.Struct, error) {
 }
 
 // keptStatus is the observed status, which describes what exists, for the new generation.
-func (c *Call) keptStatus() map[string]any {
-	composite := c.req.GetObserved().GetComposite().GetResource()
+func (o observed) keptStatus() map[string]any {
+	composite := o.state.GetComposite().GetResource()
 	out := composite.GetFields()["status"].GetStructValue().AsMap()
 	if generation := composite.GetFields()["metadata"].GetStructValue().GetFields()["generation"].GetNumberValue(); generation > 0 {
 		out[observedGeneration] = generation
