@@ -29,8 +29,8 @@ func device(a *v1.AIAccelerator) corev1.ResourceName {
 	return "amd.com/gpu"
 }
 
-// gpus is the number of GPUs of a pod: that of the template, which is merged over the
-// rest, or of the resources, else 1 with an accelerator.
+// gpus is the number of GPUs of a pod: as the template says, which is merged over the
+// rest, or the resources, else 1 with an accelerator.
 func (e engineSpec) gpus() int64 {
 	device := device(e.d.Spec.Deployment.Accelerator)
 	if device == "" {
@@ -61,7 +61,7 @@ func (e engineSpec) templated() corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{}
 }
 
-// resources are those of the claim, with the GPUs.
+// resources are what the claim asks for, with the GPUs.
 func (e engineSpec) resources() *corev1.ResourceRequirements {
 	r := e.d.Spec.Deployment.Resources
 	device := device(e.d.Spec.Deployment.Accelerator)

@@ -65,8 +65,7 @@ func (e engineSpec) loaded(m model) profile.Model {
 	return out
 }
 
-// genericPort is the port of the first endpoint, else that of the container; 0 is
-// none.
+// genericPort is the port of the first endpoint, else of the container; 0 is none.
 func (e engineSpec) genericPort() int32 {
 	if e := e.d.Spec.Endpoint; len(e) > 0 && e[0].Port != nil {
 		return *e[0].Port

@@ -41,8 +41,8 @@ func grant(namespace, own string) string {
 	return fmt.Sprintf(", or does not list namespace %q in spec.access.namespaces", own)
 }
 
-// nameInMap is the name of the map; with that of the variant if several models are of maps
-// of that name, and of the namespace if that would leave two with one name.
+// nameInMap is the name of the map; with the variant if several models are of maps
+// of that name, and with the namespace if two would have one name otherwise.
 func nameInMap(d *v1.AIDeployment, ref v1.AIModelMapReference) string {
 	namespace, name := cmp.Or(ref.Namespace, d.Namespace), ref.Name
 	for _, m := range d.Spec.Models {

@@ -18,7 +18,7 @@ func component(d *v1.AIDeployment, suffix string) string {
 	return names.Join(names.MaxLabel, d.Name, suffix)
 }
 
-// labels of all composed objects; those of prem-operator's users among them.
+// labels of all composed objects.
 func labels(d *v1.AIDeployment) map[string]string {
 	return map[string]string{
 		"app.kubernetes.io/name":       "koldun",
@@ -42,7 +42,7 @@ func annotations(d *v1.AIDeployment, given map[string]string) map[string]string 
 	return with(given, map[string]string{v1.LabelPremDeployment: name(d)})
 }
 
-// with returns a map with the entries of both; those of the second win.
+// with returns a map with the entries of both; the second wins.
 func with(a, b map[string]string) map[string]string {
 	out := map[string]string{}
 	maps.Copy(out, a)

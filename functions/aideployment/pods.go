@@ -18,7 +18,7 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// template returns the pods: those of the profile, the claim's template over them,
+// template returns the pods: as the profile has them, the claim's template over them,
 // and then what the other fields of the claim say. The error is Invalid if the claim
 // is wrong.
 func (a *alone) template() (corev1.PodTemplateSpec, error) {
@@ -85,8 +85,8 @@ func mark(of *v1.AIDeployment, t *corev1.PodTemplateSpec, sum string) {
 // labelHost is different on each node.
 const labelHost = "kubernetes.io/hostname"
 
-// spread is the label's value for pods that spread over nodes with those of other
-// AIDeployments. Pods with another value in their template do not.
+// spread is the label's value for pods that spread over nodes, as pods of other
+// AIDeployments do. Pods with another value in their template do not.
 const spread = "ai-model"
 
 // base returns the pods before the claim's template: restricted, but for a generic

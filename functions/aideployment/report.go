@@ -31,7 +31,7 @@ func (p *plan) autoscaler() error {
 	}, compose.Ready)
 }
 
-// report sets the status by that of the Deployment, whatever it was before.
+// report sets the status by the Deployment, whatever it was before.
 func (p *plan) report() error {
 	var d appsv1.Deployment
 	found := p.Observed(resDeployment, &d)

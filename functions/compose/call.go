@@ -15,7 +15,7 @@ import (
 type Config struct {
 	// Image of our own binary, for every pod that runs it.
 	Image string
-	// Cores are those of the one machine that all nodes of a topology share; 0 if
+	// Cores are the cores of the one machine that all nodes of a topology share; 0 if
 	// each node has a machine of its own.
 	Cores int
 	// Processes says that pods are processes of one machine, which prints how they

@@ -11,7 +11,8 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
-const notInstalled = "The provider ghcr.io/gorizond/koldun-provider is not installed: kubectl apply --server-side -f package/install.yaml, and see kubectl get providers.pkg.crossplane.io"
+const notInstalled = "The provider ghcr.io/gorizond/koldun-provider is not installed: " +
+	"kubectl apply --server-side -f package/install.yaml, and see kubectl get providers.pkg.crossplane.io"
 
 // ofProvider matches the package of the provider, in any registry.
 var ofProvider = regexp.MustCompile(`(^|/)koldun-provider([:@]|$)`)
@@ -96,7 +97,8 @@ func unhealthy(all []*installed) string {
 		for _, kind := range []string{"Installed", "Healthy"} {
 			for _, cond := range p.Status.Conditions {
 				if cond.Type == kind && cond.Status == metav1.ConditionFalse {
-					return fmt.Sprintf("The provider %q does not run: its condition %s is False: %s: see kubectl describe providers.pkg.crossplane.io %s, and kubectl --namespace crossplane-system get deployments,pods",
+					return fmt.Sprintf("The provider %q does not run: its condition %s is False: %s: "+
+						"see kubectl describe providers.pkg.crossplane.io %s, and kubectl --namespace crossplane-system get deployments,pods",
 						p.Name, kind, cmp.Or(cond.Message, cond.Reason), p.Name)
 				}
 			}

@@ -47,7 +47,7 @@ func (p *hubPlan) revision(pending managed.Pending) (out revision, next compose.
 			},
 		},
 	}
-	if !converts(p.m.Spec) { // their size is that of the files which the Model is for
+	if !converts(p.m.Spec) { // the size that the hub says is then the size of the Model
 		var d v1.Download
 		if p.m.Spec.Download != nil {
 			d = *p.m.Spec.Download
