@@ -264,8 +264,9 @@ func (p *dllamaPlan) refuseNamesake() compose.Next {
 	}
 	if p.alone() {
 		p.Fail(reason.ModelFailed, "A Model %q is in namespace %q, so it cannot be the name of this Dllama's model: name the Model in spec.modelRef, or rename one", p.modelName, p.d.Namespace)
+	} else {
+		p.Fail(reason.ModelFailed, "spec.modelRef: a Model %q is in namespace %q too, so one of another namespace cannot be served under that name: rename one", p.modelName, p.d.Namespace)
 	}
-	p.Fail(reason.ModelFailed, "spec.modelRef: a Model %q is in namespace %q too, so one of another namespace cannot be served under that name: rename one", p.modelName, p.d.Namespace)
 	if p.running() {
 		return compose.Continue
 	}

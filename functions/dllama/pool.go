@@ -33,13 +33,12 @@ func (p *dllamaPlan) pool() (compose.Next, error) {
 	if err != nil {
 		return compose.Stop, err
 	}
-	if state.Pending != "" {
-		p.Fail(reason.ConnectionPending, "%s", state.Pending)
-	}
 	ready := p.countMembers(state.Members)
 	ingress, _ := p.ownIngress()
 	p.status.URL = ingress.Status.URL
 	switch {
+	case state.Pending != "":
+		p.Fail(reason.ConnectionPending, "%s", state.Pending)
 	case ready == 0 && state.Trouble != "":
 		p.Fail(state.Why, "%s", state.Trouble)
 	case ready == 0 && len(state.Members) > 0 && size.Min > 0:

@@ -31,10 +31,11 @@ func (p *dllamaPlan) preflight() (compose.Next, error) {
 	}
 	if p.waits != "" {
 		p.status = status // each change of it is an event for everything above
-		if p.waits == reason.ModelPending {
-			p.FailIf(p.pods.Reason, p.pods.Message)
+		if p.waits == reason.ModelPending && p.pods.Reason != "" {
+			p.Fail(p.pods.Reason, "%s", p.pods.Message)
+		} else {
+			p.Fail(p.waits, "%s", p.waitsFor)
 		}
-		p.Fail(p.waits, "%s", p.waitsFor)
 		return compose.Stop, nil
 	}
 	return compose.Continue, nil

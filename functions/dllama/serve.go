@@ -48,9 +48,6 @@ func (p *dllamaPlan) serve() (compose.Next, error) {
 			return compose.Stop, err
 		}
 	}
-	if !ready || readyWorkers < workers {
-		p.FailIf(p.pods.Reason, p.pods.Message)
-	}
 	if !ready {
 		p.starts = p.pods.Of(p.rootName() + "-0")
 		p.status.Progress, p.status.ETA = p.starts.String(), p.starts.ETA()
@@ -79,6 +76,8 @@ func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 		p.status.URL = ingress.Status.URL
 	}
 	switch {
+	case (!ready || readyWorkers < workers) && p.pods.Reason != "":
+		p.Fail(p.pods.Reason, "%s", p.pods.Message)
 	case readyWorkers < workers:
 		p.Fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", p.workersName(), workers)
 	case !ready:
