@@ -18,15 +18,15 @@ import (
 // connections composes what the pods need before they can start. Pods that
 // exist stay when it is not ready.
 func (p *dllamaPlan) connections() (compose.Next, error) {
-	ns, name := p.d.Namespace, p.d.Name
-	exposes := p.d.Spec.Expose != nil
-	if exposes && !p.admitted() && !p.running() {
-		p.FailIf(p.gatewayPending())
+	ns, name := p.Namespace, p.Name
+	exposes := p.Spec.Expose != nil
+	if exposes && !p.ingress.admitted() && !p.running() {
+		p.failIngress()
 		return compose.Stop, nil
 	}
 	desired := map[string]any{}
 	account := p.account()
-	if !exposes || account.ID != "" || p.records() || p.weighted() || p.scaled() || p.asks() {
+	if account.ID != "" || p.usesNATS() {
 		via, next, err := p.connectNATS()
 		if err != nil || next == compose.Stop {
 			return compose.Stop, err
@@ -46,7 +46,7 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 			desired[p.resToken()] = p.token(via)
 		}
 		if p.weighted() {
-			desired[resMember] = managed.Member(via, ns, names.Object(name, "dllama", "member"), p.group(), *p.d.Spec.Traffic, p.served())
+			desired[resMember] = managed.Member(via, ns, names.Object(name, "dllama", "member"), p.group(), *p.Spec.Traffic, p.served())
 		}
 	}
 	if p.delivery == deliveryFetch && !p.scaled() && p.ownStore() {
@@ -56,7 +56,7 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 	}
 	pending, err := managed.Await(p.Call, desired)
 	if err == nil && !p.scaled() {
-		user := connection.Runner(p.session(), p.d.Namespace, p.rootName()+"-0", p.served())
+		user := connection.Runner(p.session(), p.Namespace, p.rootName()+"-0", p.served())
 		var waiting managed.Pending
 		p.logins, waiting, err = connection.Users(p.Call, p.via, p.owner(), account, user)
 		pending = cmp.Or(pending, waiting)
@@ -68,21 +68,17 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 	return compose.Stop, nil
 }
 
-func (p *dllamaPlan) registryName() string { return names.Object(p.d.Name, "dllama", "registry") }
-
-// account returns the NATS account of the namespace, as the Dllama's own Ingress says or
-// the buckets of its runners.
-func (p *dllamaPlan) account() connection.Account {
-	if p.d.Spec.Expose == nil {
-		return connection.AccountOf(p.Call, resRunners)
+// group names the member that the Dllama is, or is a part of.
+func (p *dllamaPlan) group() string {
+	if p.scaled() {
+		return p.member(pool.Group(p.poolName()))
 	}
-	seen, _ := p.ownIngress()
-	return connection.Account{ID: seen.Status.NATSAccount, Known: p.admitted()}
+	return p.member(p.Name)
 }
 
 // connectNATS composes the connection to NATS.
 func (p *dllamaPlan) connectNATS() (managed.Via, compose.Next, error) {
-	nats, problem := connection.NATS(p.Call, p.owner(), "spec.nats", p.modelNATS())
+	nats, problem := connection.NATS(p.Call, p.owner(), "spec.nats", p.natsConnection())
 	user := resRunners
 	if p.scaled() {
 		user = pool.Resource
@@ -100,15 +96,12 @@ func (p *dllamaPlan) connectNATS() (managed.Via, compose.Next, error) {
 	return via, compose.Continue, nil
 }
 
-// records reports whether the Dllama lists its model itself.
-func (p *dllamaPlan) records() bool { return (p.foreign() || p.alone()) && !p.aliased() }
-
 // record lists a Model of another namespace in this one, or the model of an engine
 // without a Model, so that requests here can name it. The members of a Session share the entry, so none of them
 // deletes it.
 func (p *dllamaPlan) record(via managed.Via) *v1alpha1.ModelRecord {
-	r := managed.Record(via, p.d.Namespace, names.Object(p.d.Name, "dllama", "record"), p.modelName, p.artifact.URL)
-	if p.d.Labels[v1.LabelSession] != "" {
+	r := managed.Record(via, p.Namespace, names.Object(p.Name, "dllama", "record"), p.model().Name, p.artifact.URL)
+	if p.Labels[v1.LabelSession] != "" {
 		r.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate}
 	}
 	return r

@@ -22,7 +22,7 @@ func (p *dllamaPlan) deliver() (compose.Next, error) {
 		return compose.Continue, nil
 	}
 	a := p.artifact
-	p.delivery = p.d.Spec.Delivery
+	p.delivery = p.Spec.Delivery
 	if p.delivery == "" {
 		p.delivery = deliveryFetch
 		if a.URL == "" {
@@ -43,17 +43,17 @@ func (p *dllamaPlan) undeliverable() string {
 	if p.delivery != deliveryFetch {
 		switch {
 		case a.ClaimName == "":
-			return fmt.Sprintf("spec.delivery: Model %q offers no volume: give it spec.pv, or use fetch", p.modelName)
+			return fmt.Sprintf("spec.delivery: Model %q offers no volume: give it spec.pv, or use fetch", p.model().Name)
 		case p.foreign():
-			return fmt.Sprintf("spec.delivery: the volume of Model %q is in namespace %q, and pods mount only those of their own: use fetch", p.modelName, p.modelNamespace)
+			return fmt.Sprintf("spec.delivery: the volume of Model %q is in namespace %q, and pods mount only those of their own: use fetch", p.model().Name, p.model().Namespace)
 		}
 		return ""
 	}
 	switch via := a.ProviderConfigRef; {
 	case a.URL == "":
-		return fmt.Sprintf("spec.delivery: the files of Model %q are in a volume only: use pvc", p.modelName)
+		return fmt.Sprintf("spec.delivery: the files of Model %q are in a volume only: use pvc", p.model().Name)
 	case p.foreign() && via != nil && via.Kind != v1alpha1.KindClusterProviderConfig:
-		return fmt.Sprintf("spec.modelRef: Model %q of namespace %q has an object store of its own: describe it in a ClusterProviderConfig, and name that in the Model", p.modelName, p.modelNamespace)
+		return fmt.Sprintf("spec.modelRef: Model %q of namespace %q has an object store of its own: describe it in a ClusterProviderConfig, and name that in the Model", p.model().Name, p.model().Namespace)
 	}
 	return ""
 }

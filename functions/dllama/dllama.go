@@ -3,6 +3,7 @@
 package dllama
 
 import (
+	"fmt"
 	"maps"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -11,13 +12,11 @@ import (
 	"github.com/gorizond/koldun/functions/ingress"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/model"
-	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/model/topology"
-	"github.com/gorizond/koldun/internal/names"
 )
 
 // Names of the composed resources.
@@ -47,26 +46,19 @@ func Compose(c *compose.Call) error {
 	if err := c.Composite(&d); err != nil {
 		return err
 	}
-	p := &dllamaPlan{Plan: compose.Plan{Call: c}, d: d, status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: d.Generation}}}
+	p := &dllamaPlan{Plan: compose.Plan{Call: c}, claim: claim{&d}, status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: d.Generation}}}
+	p.ingress = observeIngress(c, p.claim)
 	c.Legacy(legacy(d, !c.ClusterScoped()))
-	// Each step is in the file of its name.
-	if err := p.Run(p.grant, p.allow, p.expose, p.configure, p.model, p.preflight, p.deliver, p.connections, p.pool, p.serve); err != nil {
+	if err := p.Run(p.grant, p.allow, p.composeIngress, p.configure, p.findModel, p.preflight, p.deliver, p.connections, p.pool, p.serve); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
 }
 
-// allow refuses what the platform team keeps to itself. A Model of its own checks its
-// volume.
-func (p *dllamaPlan) allow() (compose.Next, error) { return p.Allow(p.d.Namespace, p.uses()...), nil }
+// allow refuses what the platform team keeps to itself.
+func (p *dllamaPlan) allow() (compose.Next, error) { return p.Allow(p.Namespace, p.uses()...), nil }
 
-func (p *dllamaPlan) uses() []platform.Use {
-	uses := platform.Runtime("spec", p.d.Spec.Runtime)
-	if e := p.d.Spec.Expose; e != nil {
-		uses = append(uses, platform.Gateway("spec.expose", e.GatewaySettings)...)
-	}
-	return uses
-}
+func (p *dllamaPlan) composeIngress() (compose.Next, error) { return compose.Continue, p.expose() }
 
 // legacy says which fields without effect are given.
 func legacy(d v1.Dllama, namespaced bool) map[string]bool {
@@ -87,17 +79,17 @@ func legacy(d v1.Dllama, namespaced bool) map[string]bool {
 // A dllamaPlan is one composition of one Dllama.
 type dllamaPlan struct {
 	compose.Plan
-	d      v1.Dllama
-	status v1.DllamaStatus
+	claim
+	ingress ownIngress
+	status  v1.DllamaStatus
 
 	// Set by the step configure for a claim with a server, else by preflight.
 	engine  engine.Engine
 	refused bool // the server cannot run the claim
 	// Set by the step model.
-	modelNamespace, modelName string
-	artifact                  *v1.ServedArtifact
-	waits                     reason.Reason // of a Model without files, whose header is known; else empty
-	waitsFor                  string        // the message
+	artifact *v1.ServedArtifact
+	waits    reason.Reason // of a Model without files, whose header is known; else empty
+	waitsFor string        // the message
 	// Set by the step preflight.
 	buffers topology.FloatType
 	pods    managed.Pods // unless a pool of Dllamas serves the model
@@ -120,50 +112,40 @@ func (p *dllamaPlan) running() bool { return p.Exists(resRoot) || p.Exists(pool.
 // mistake in an edit nor a check of a newer version ends pods that serve.
 func (p *dllamaPlan) keepRunning() compose.Next {
 	if p.running() {
-		p.status = p.d.Status
-		p.status.ObservedGeneration = p.d.Generation
+		p.status = p.Status
+		p.status.ObservedGeneration = p.Generation
 		p.status.ReadyRoot = p.status.ReadyRoot && (p.ReadyPods(resRoot) > 0 || p.Exists(pool.Resource))
 		p.KeepRest(resModel, partOf(resModel), resIngress, partOf(resIngress))
 	}
 	return compose.Stop
 }
 
-// foreign reports whether the Model is another namespace's. The pool that
-// serves it is of this namespace, under the Model's name: it must not get the
-// requests of the other one.
-func (p *dllamaPlan) foreign() bool { return p.modelNamespace != p.d.Namespace }
-
-// alone reports whether there is no Model: the engine gets it by itself, and the
-// Dllama's own name is the model's.
-func (p *dllamaPlan) alone() bool { return p.d.Spec.Model == nil && p.d.Spec.ModelRef == nil }
-
-func (p *dllamaPlan) owner() connection.Owner {
-	return connection.Owner{Kind: "dllama", Namespace: p.d.Namespace, Name: p.d.Name}
+// unchanged says what keeps the Dllama's own Model or Ingress as it was when the claim
+// asks for another one, as an addition to a message; empty if nothing does.
+func (p *dllamaPlan) unchanged() string {
+	out := ""
+	if p.Spec.Model != nil {
+		if _, trouble := p.own(resModel).Observe(p.Call, &v1.Model{}); trouble != "" {
+			out += fmt.Sprintf(". Model %q stays as it was: %s", p.Name, trouble)
+		}
+	}
+	if trouble := p.ingress.trouble; trouble != "" {
+		out += fmt.Sprintf(". Ingress %q stays as it was: %s", p.Name, trouble)
+	}
+	return out
 }
 
 // ownStore reports whether the Dllama has a connection to the object store of its own.
 // An inline Model's serves both, unless its credentials are temporary: those are for
 // its Jobs, which may write.
 func (p *dllamaPlan) ownStore() bool {
-	return p.d.Spec.Model == nil || p.artifact.TemporaryCredentials
+	return p.Spec.Model == nil || p.artifact.TemporaryCredentials
 }
 
 // storeSecret names the Secret with the connection to the object store.
 func (p *dllamaPlan) storeSecret() string {
 	if p.ownStore() {
-		return connection.StoreSecret("dllama", p.d.Name)
+		return connection.StoreSecret("dllama", p.Name)
 	}
-	return connection.StoreSecret("model", p.d.Name)
+	return connection.StoreSecret("model", p.Name)
 }
-
-// busSecret names the Secret with the connection to the queue. An Ingress of
-// the Dllama's own has it already.
-func (p *dllamaPlan) busSecret() string {
-	if p.d.Spec.Expose != nil {
-		return connection.BusSecret("ingress", p.d.Name)
-	}
-	return connection.BusSecret("dllama", p.d.Name)
-}
-
-func (p *dllamaPlan) rootName() string    { return names.Root(p.d.Name) }
-func (p *dllamaPlan) workersName() string { return names.Object(p.d.Name, "workers") }

@@ -17,8 +17,8 @@ const hubPort = 443
 // the systems, the object store of its files, and what the claim names.
 func (p *dllamaPlan) egress() connection.Egress {
 	out := connection.Egress{
-		Policy: resRootGuard, Scheduling: p.d.Spec.Scheduling,
-		Systems: [][]int32{p.natsPorts()}, Ports: workload.EnvOf(p.d.Spec.Env, p.d.Spec.EnvFrom).Ports(),
+		Policy: resRootGuard, Scheduling: p.Spec.Scheduling,
+		Systems: [][]int32{p.natsPorts()}, Ports: workload.EnvOf(p.Spec.Env, p.Spec.EnvFrom).Ports(),
 	}
 	if p.delivery == deliveryFetch {
 		out.Systems = append(out.Systems, p.storePorts())
@@ -26,7 +26,7 @@ func (p *dllamaPlan) egress() connection.Egress {
 	if p.asks() { // the port of the pods: the Service may have another one
 		out.Ports = append(out.Ports, ingress.PortNumber)
 	}
-	s := p.d.Spec.Engine.Server
+	s := p.Spec.Engine.Server
 	if s == nil {
 		return out
 	}
@@ -38,16 +38,6 @@ func (p *dllamaPlan) egress() connection.Egress {
 		out.Ports = append(out.Ports, hubPort)
 	}
 	return out
-}
-
-// natsPorts returns those of NATS, which the Dllama's own Ingress reports or the bucket of
-// its runners.
-func (p *dllamaPlan) natsPorts() []int32 {
-	if p.d.Spec.Expose == nil {
-		return connection.Ports(p.Call, resRunners)
-	}
-	seen, _ := p.ownIngress()
-	return seen.Status.NATSPorts
 }
 
 // storePorts returns those of the object store, which the Dllama's own Bucket reports or

@@ -24,7 +24,7 @@ const (
 // of the Model stays.
 func (p *dllamaPlan) configure() (compose.Next, error) {
 	var server engine.Server
-	switch s := p.d.Spec.Engine; {
+	switch s := p.Spec.Engine; {
 	case p.asks():
 		var next compose.Next
 		if server, next = p.gateway(); next == compose.Stop {
@@ -35,7 +35,7 @@ func (p *dllamaPlan) configure() (compose.Next, error) {
 	default:
 		server = serverOf(s)
 	}
-	chosen, problem := configured(cmp.Or(p.d.Spec.Engine.Type, typeServer), server)
+	chosen, problem := configured(cmp.Or(p.Spec.Engine.Type, typeServer), server)
 	if problem == "" {
 		problem = p.ineffective(chosen)
 	}
@@ -65,7 +65,7 @@ func configured(kind v1.EngineType, server engine.Server) (chosen engine.Engine,
 
 // ineffective names a field that has no effect on the engine.
 func (p *dllamaPlan) ineffective(e engine.Engine) string {
-	s := p.d.Spec
+	s := p.Spec
 	external := e.External()
 	for _, f := range []struct {
 		given bool

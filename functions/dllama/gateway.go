@@ -17,13 +17,13 @@ import (
 )
 
 // asks reports whether the engine is the gateway of another namespace.
-func (p *dllamaPlan) asks() bool { return p.d.Spec.IngressRef != nil }
+func (p *dllamaPlan) asks() bool { return p.Spec.IngressRef != nil }
 
 // gateway returns the gateway of the other namespace as the server of the sidecar. Running
 // pods stay when its Ingress cannot be read.
 func (p *dllamaPlan) gateway() (engine.Server, compose.Next) {
-	name, namespace := p.d.Spec.IngressRef.Name, p.modelNamespace
-	if namespace == "" || namespace == p.d.Namespace {
+	name, namespace := p.Spec.IngressRef.Name, p.model().Namespace
+	if !p.foreign() {
 		p.Fail(reason.TopologyInvalid, "spec.ingressRef: it is for a Model of another namespace, which spec.modelRef has to name")
 		return engine.Server{}, p.keepRunning()
 	}
@@ -32,9 +32,9 @@ func (p *dllamaPlan) gateway() (engine.Server, compose.Next) {
 		p.Fail(reason.GatewayNotFound, "spec.ingressRef: Ingress %q does not exist in namespace %q", name, namespace)
 		return engine.Server{}, p.keepRunning()
 	}
-	e := p.d.Spec.Engine
+	e := p.Spec.Engine
 	return engine.Server{
-		URL: ingress.ServiceURL(i), Gateway: true, Model: namespace + "/" + p.modelName, Slots: int(e.Slots), Threads: e.Threads,
+		URL: ingress.ServiceURL(i), Gateway: true, Model: p.modelPath(), Slots: int(e.Slots), Threads: e.Threads,
 	}, compose.Continue
 }
 
@@ -47,12 +47,12 @@ func (p *dllamaPlan) token(via managed.Via) *v1alpha1.Token {
 	return &v1alpha1.Token{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindToken},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: p.d.Namespace, Name: p.tokenSecret(), Labels: grant.Labels(p.modelNamespace, p.modelName),
+			Namespace: p.Namespace, Name: p.tokenSecret(), Labels: grant.Labels(p.model().Namespace, p.model().Name),
 		},
 		Spec: v1alpha1.TokenSpec{
 			ManagedResourceSpec: spec,
 			ForProvider: v1alpha1.TokenParameters{
-				Prefix: grant.TokenPrefix, Models: []string{p.modelNamespace + "/" + p.modelName},
+				Prefix: grant.TokenPrefix, Models: []string{p.modelPath()},
 			},
 		},
 	}
@@ -60,12 +60,12 @@ func (p *dllamaPlan) token(via managed.Via) *v1alpha1.Token {
 
 // tokenHash distinguishes the Tokens for different Models. A gateway sees the token that it
 // is asked with, so a claim that names another Model gets another token.
-func (p *dllamaPlan) tokenHash() string { return names.Hash(8, p.modelNamespace, p.modelName) }
+func (p *dllamaPlan) tokenHash() string { return names.Hash(8, p.model().Namespace, p.model().Name) }
 
 // resToken names the composed Token.
 func (p *dllamaPlan) resToken() string { return resToken + "-" + p.tokenHash() }
 
 // tokenSecret names the Token and its Secret.
 func (p *dllamaPlan) tokenSecret() string {
-	return names.Object(p.d.Name, "dllama", "token", p.tokenHash())
+	return names.Object(p.Name, "dllama", "token", p.tokenHash())
 }

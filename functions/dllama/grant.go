@@ -1,7 +1,6 @@
 package dllama
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -15,29 +14,29 @@ import (
 // ever. The gateway stays. It comes before all steps that keep what runs by an earlier spec,
 // and looks at the Model that is served, too: no mistake in a claim prolongs a grant.
 func (p *dllamaPlan) grant() (compose.Next, error) {
-	if ref := p.d.Spec.ModelRef; ref != nil && p.d.Spec.Model == nil {
-		p.modelNamespace, p.modelName = cmp.Or(ref.Namespace, p.d.Namespace), ref.Name
-	}
-	withdrawn := p.withdrawn(resModel, p.modelNamespace, p.modelName)
-	if a := p.d.Status.Artifact; a != nil && !withdrawn && a.Model != p.modelNamespace+"/"+p.modelName {
+	m := p.model()
+	withdrawn := p.refers() && p.withdrawn(resModel, m.Namespace, m.Name)
+	if a := p.Status.Artifact; a != nil && !withdrawn && a.Model != p.modelPath() {
 		namespace, name, _ := strings.Cut(a.Model, "/")
 		withdrawn = p.withdrawn(resServedModel, namespace, name)
 	}
 	if !withdrawn {
 		return compose.Continue, nil
 	}
-	p.describeServed()
-	if p.Refused(p.d.Namespace, p.uses()...) != "" {
+	if p.refers() {
+		p.status.Model = p.servedPath()
+	}
+	p.status.Nodes = p.nodes(nil)
+	if p.Refused(p.Namespace, p.uses()...) != "" {
 		return compose.Stop, nil
 	}
-	_, err := p.expose()
-	return compose.Stop, err
+	return compose.Stop, p.expose()
 }
 
 // withdrawn reports whether a Model of another namespace may not be served here, and says
 // so.
 func (p *dllamaPlan) withdrawn(res, namespace, name string) bool {
-	if namespace == "" || namespace == p.d.Namespace || grant.Of(p.Call, res, namespace, name, p.d.Namespace) != grant.Denied {
+	if namespace == "" || namespace == p.Namespace || grant.Of(p.Call, res, namespace, name, p.Namespace) != grant.Denied {
 		return false
 	}
 	p.failGrant(namespace, name)
@@ -48,8 +47,8 @@ func (p *dllamaPlan) withdrawn(res, namespace, name string) bool {
 // whether it exists.
 func (p *dllamaPlan) failGrant(namespace, name string) {
 	but := ""
-	if namespace != p.d.Namespace {
-		but = fmt.Sprintf(", or its spec.allowedNamespaces lacks namespace %q", p.d.Namespace)
+	if namespace != p.Namespace {
+		but = fmt.Sprintf(", or its spec.allowedNamespaces lacks namespace %q", p.Namespace)
 	}
 	p.Fail(reason.ModelNotFound, "spec.modelRef: Model %q does not exist in namespace %q%s", name, namespace, but)
 }

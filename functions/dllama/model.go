@@ -9,60 +9,48 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/model"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/engine"
 )
 
-// model finds the Model, or composes it, and takes its files.
-func (p *dllamaPlan) model() (compose.Next, error) {
+// findModel finds the Model, or composes it, and takes its files.
+func (p *dllamaPlan) findModel() (compose.Next, error) {
+	if p.alone() && p.engine.Reads != engine.FilesNone {
+		p.status.Nodes = p.nodes(nil)
+		p.Fail(reason.ModelNotFound, "Neither spec.model nor spec.modelRef is given")
+		return compose.Stop, nil
+	}
 	next, err := p.takeModel()
 	if err != nil {
 		return compose.Stop, err
 	}
-	p.describeServed()
+	p.status.Model, p.status.Nodes = p.servedPath(), p.nodes(nil)
+	if p.artifact != nil {
+		p.status.Nodes = p.nodes(p.artifact.ReplicaPower)
+	}
 	if next == compose.Stop {
 		return next, nil
 	}
 	return p.refuseNamesake(), nil
 }
 
-// describeServed reports in the status what is served, and on how many nodes.
-func (p *dllamaPlan) describeServed() {
-	switch {
-	case p.modelName == "": // none is given
-	case p.aliased():
-		p.status.Model = p.d.Namespace + "/" + p.served()
-	default:
-		p.status.Model = p.modelNamespace + "/" + p.modelName
-	}
-	p.status.Nodes = p.nodes()
-}
-
 func (p *dllamaPlan) takeModel() (compose.Next, error) {
-	if inline := p.d.Spec.Model; inline != nil {
+	if inline := p.Spec.Model; inline != nil {
 		return p.composeModel(*inline)
 	}
-	ref := p.d.Spec.ModelRef
-	if ref == nil && p.engine.Reads == engine.FilesNone {
-		p.modelNamespace, p.modelName = p.d.Namespace, p.d.Name
+	if p.alone() {
 		p.artifact = p.noFiles(v1.Model{})
 		return compose.Continue, nil
 	}
-	if ref == nil {
-		p.Fail(reason.ModelNotFound, "Neither spec.model nor spec.modelRef is given")
-		return compose.Stop, nil
-	}
-	p.modelNamespace, p.modelName = cmp.Or(ref.Namespace, p.d.Namespace), ref.Name
 	var m v1.Model
-	found, known := p.Require(resModel, v1.APIVersion, v1.KindModel, p.modelNamespace, p.modelName, &m)
+	found, known := p.Require(resModel, v1.APIVersion, v1.KindModel, p.model().Namespace, p.model().Name, &m)
 	if p.asks() && p.Known(resModel) && p.running() {
 		p.artifact = p.noFiles(m) // also if it cannot be read
 		return compose.Continue, nil
 	}
 	if known && !found {
-		p.failGrant(p.modelNamespace, p.modelName)
+		p.failGrant(p.model().Namespace, p.model().Name)
 		return p.takeServedFiles(), nil
 	}
 	return p.takeFiles(m, found), nil
@@ -70,13 +58,13 @@ func (p *dllamaPlan) takeModel() (compose.Next, error) {
 
 // composeModel composes the inline Model.
 func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
-	p.modelNamespace, p.modelName = p.d.Namespace, p.d.Name
-	m, found, trouble := p.ownModel()
+	var m v1.Model
+	found, trouble := p.own(resModel).Observe(p.Call, &m)
 	if spec.NATS == nil {
-		spec.NATS = p.modelNATS()
+		spec.NATS = p.natsConnection()
 	}
-	spec.NetworkPolicy = cmp.Or(spec.NetworkPolicy, p.d.Spec.NetworkPolicy)
-	spec.Scheduling, spec.ImagePullPolicy = p.pulling(spec.Scheduling), cmp.Or(spec.ImagePullPolicy, p.d.Spec.ImagePullPolicy)
+	spec.NetworkPolicy = cmp.Or(spec.NetworkPolicy, p.Spec.NetworkPolicy)
+	spec.Scheduling, spec.ImagePullPolicy = p.pulling(spec.Scheduling), cmp.Or(spec.ImagePullPolicy, p.Spec.ImagePullPolicy)
 	switch {
 	case p.refused && !found:
 		return p.keepRunning(), nil // a download or conversion would be for nothing
@@ -100,14 +88,14 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 	}
 	want := &v1.Model{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindModel},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.modelNamespace, Name: p.modelName, Annotations: annotations},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.model().Namespace, Name: p.model().Name, Annotations: annotations},
 		Spec:       spec,
 	}
 	if err := p.own(resModel).Compose(p.Call, want, spec); err != nil {
 		return compose.Stop, err
 	}
 	if trouble != "" && m.Status.Artifact == nil && p.takeServedFiles() == compose.Stop {
-		p.Fail(reason.ModelPending, "Model %q is not ready: %s", p.modelName, trouble)
+		p.Fail(reason.ModelPending, "Model %q is not ready: %s", p.model().Name, trouble)
 		return compose.Stop, nil
 	}
 	return p.takeFiles(m, found), nil
@@ -117,12 +105,12 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 // model can run so. Of an engine that plans no memory there is nothing to say, nor of
 // files that are in a volume: no work would be in vain.
 func (p *dllamaPlan) describe(spec v1.ModelSpec, found bool) (annotations map[string]string, problem string, err error) {
-	if problem := p.checkRequests(); problem != "" || p.d.Spec.Engine.Server != nil || spec.PreConverted && found {
+	if problem := p.checkRequests(); problem != "" || p.Spec.Engine.Server != nil || spec.PreConverted && found {
 		return nil, problem, nil
 	}
 	p.artifact = &v1.ServedArtifact{LaunchOptions: spec.LaunchOptions, ReplicaPower: spec.ReplicaPower}
 	defer func() { p.artifact = nil }()
-	nodes := p.nodes()
+	nodes := p.nodes(spec.ReplicaPower)
 	if problem := p.chooseEngine(nodes); problem != "" || p.engine.Memory == nil {
 		return nil, problem, nil
 	}
@@ -144,15 +132,6 @@ func said(m v1.Model) map[string]string {
 	return map[string]string{v1.AnnotationRuntime: value}
 }
 
-// modelNATS is the connection of the Ingress that the Dllama composes, if it
-// composes one. With it, nothing has to watch Ingresses to find it.
-func (p *dllamaPlan) modelNATS() *v1.NATSConnection {
-	if p.d.Spec.NATS == nil && p.d.Spec.Expose != nil {
-		return &v1.NATSConnection{ProviderConfigRef: connection.Default()}
-	}
-	return p.d.Spec.NATS
-}
-
 // takeFiles takes the files of the Model. While it has none, what is served
 // goes on with the files that it is served from.
 func (p *dllamaPlan) takeFiles(m v1.Model, found bool) compose.Next {
@@ -163,7 +142,7 @@ func (p *dllamaPlan) takeFiles(m v1.Model, found bool) compose.Next {
 	if a := m.Status.Artifact; a != nil {
 		p.artifact = &v1.ServedArtifact{
 			Artifact:      *a,
-			Model:         p.modelNamespace + "/" + p.modelName,
+			Model:         p.modelPath(),
 			ClaimName:     m.Status.OutputPVCName,
 			LaunchOptions: m.Spec.LaunchOptions,
 			ReplicaPower:  m.Spec.ReplicaPower,
@@ -177,7 +156,7 @@ func (p *dllamaPlan) takeFiles(m v1.Model, found bool) compose.Next {
 	if files := announced(m); found && files != nil {
 		p.artifact = &v1.ServedArtifact{
 			Artifact:      *files,
-			Model:         p.modelNamespace + "/" + p.modelName,
+			Model:         p.modelPath(),
 			LaunchOptions: m.Spec.LaunchOptions,
 			ReplicaPower:  m.Spec.ReplicaPower,
 		}
@@ -207,49 +186,35 @@ func (p *dllamaPlan) pending(m v1.Model, found bool) (why reason.Reason, message
 	switch {
 	case !found || state == nil:
 	case reason.Final(state.Reason):
-		return reason.ModelFailed, fmt.Sprintf("Model %q is not ready: %s: %s", p.modelName, state.Reason, state.Message)
+		return reason.ModelFailed, fmt.Sprintf("Model %q is not ready: %s: %s", p.model().Name, state.Reason, state.Message)
 	case reason.Passed(state.Reason):
-		return reason.Reason(state.Reason), fmt.Sprintf("Model %q is not ready: %s", p.modelName, state.Message)
+		return reason.Reason(state.Reason), fmt.Sprintf("Model %q is not ready: %s", p.model().Name, state.Message)
 	}
 	// The Model's progress stays with the Model: each change of it here is one
 	// more event for everything above.
-	return reason.ModelPending, fmt.Sprintf("Model %q is not ready yet: see its condition Serving", p.modelName)
+	return reason.ModelPending, fmt.Sprintf("Model %q is not ready yet: see its condition Serving", p.model().Name)
 }
 
 // noFiles stands for the files of a Model whose engine reads none. The topology of the
 // engines of another namespace does not apply to the pod that asks them.
 func (p *dllamaPlan) noFiles(m v1.Model) *v1.ServedArtifact {
 	if p.asks() {
-		return &v1.ServedArtifact{Model: p.modelNamespace + "/" + p.modelName}
+		return &v1.ServedArtifact{Model: p.modelPath()}
 	}
 	return &v1.ServedArtifact{
-		Model: p.modelNamespace + "/" + p.modelName, LaunchOptions: m.Spec.LaunchOptions, ReplicaPower: m.Spec.ReplicaPower,
+		Model: p.modelPath(), LaunchOptions: m.Spec.LaunchOptions, ReplicaPower: m.Spec.ReplicaPower,
 	}
 }
 
 // takeServedFiles takes the files that the root serves already, if they are of
 // the same Model.
 func (p *dllamaPlan) takeServedFiles() compose.Next {
-	a := p.d.Status.Artifact
-	if a == nil || a.Model != p.modelNamespace+"/"+p.modelName || !p.running() {
+	a := p.Status.Artifact
+	if a == nil || a.Model != p.modelPath() || !p.running() {
 		return compose.Stop
 	}
 	p.artifact = a
 	return compose.Continue
-}
-
-// nodes is what the Dllama says, else what its Model says, else one.
-func (p *dllamaPlan) nodes() int32 {
-	r := p.d.Spec.Runtime
-	switch {
-	case r.Nodes != nil:
-		return *r.Nodes
-	case r.ReplicaPower != nil:
-		return 1 << *r.ReplicaPower
-	case p.artifact != nil && p.artifact.ReplicaPower != nil:
-		return 1 << *p.artifact.ReplicaPower
-	}
-	return 1
 }
 
 // refuseNamesake refuses a Model of another namespace, or the Dllama's own name,
@@ -258,14 +223,14 @@ func (p *dllamaPlan) refuseNamesake() compose.Next {
 	if !p.foreign() && !p.alone() || p.aliased() {
 		return compose.Continue
 	}
-	found, _ := p.Require("namesake", v1.APIVersion, v1.KindModel, p.d.Namespace, p.modelName, &v1.Model{})
+	found, _ := p.Require("namesake", v1.APIVersion, v1.KindModel, p.Namespace, p.model().Name, &v1.Model{})
 	if !found {
 		return compose.Continue
 	}
 	if p.alone() {
-		p.Fail(reason.ModelFailed, "A Model %q is in namespace %q, so it cannot be the name of this Dllama's model: name the Model in spec.modelRef, or rename one", p.modelName, p.d.Namespace)
+		p.Fail(reason.ModelFailed, "A Model %q is in namespace %q, so it cannot be the name of this Dllama's model: name the Model in spec.modelRef, or rename one", p.model().Name, p.Namespace)
 	} else {
-		p.Fail(reason.ModelFailed, "spec.modelRef: a Model %q is in namespace %q too, so one of another namespace cannot be served under that name: rename one", p.modelName, p.d.Namespace)
+		p.Fail(reason.ModelFailed, "spec.modelRef: a Model %q is in namespace %q too, so one of another namespace cannot be served under that name: rename one", p.model().Name, p.Namespace)
 	}
 	if p.running() {
 		return compose.Continue

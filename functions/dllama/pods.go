@@ -10,11 +10,10 @@ import (
 	"github.com/gorizond/koldun/functions/enginepod"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
-	"github.com/gorizond/koldun/internal/names"
 )
 
 func (p *dllamaPlan) rootPod() workload.Pod {
-	s := p.d.Spec.Runtime
+	s := p.Spec.Runtime
 	r := enginepod.Root{
 		Engine:    p.engine,
 		Placement: p.placement("root"),
@@ -28,8 +27,8 @@ func (p *dllamaPlan) rootPod() workload.Pod {
 			Nodes:         int(p.status.Nodes),
 		},
 		Session:   p.session(),
-		Model:     p.d.Namespace + "/" + p.served(),
-		Member:    p.group(),
+		Model:     p.Namespace + "/" + p.served(),
+		Member:    p.group(), // always, so that a claim that gets traffic later restarts nothing
 		BusSecret: p.busSecret(),
 		Login:     p.logins.Runner(),
 		Timeouts:  s.AnswerTimeouts,
@@ -43,14 +42,14 @@ func (p *dllamaPlan) rootPod() workload.Pod {
 		r.APIKey = &v1.SecretKeyReference{Name: p.tokenSecret(), Key: "token"}
 	}
 	if n := p.workerCount(); n > 0 {
-		r.Spec.Workers = enginepod.Addresses(p.d.Namespace, p.workersName(), n, engine.EngineNumber)
-		r.Spec.WaitFor = enginepod.Addresses(p.d.Namespace, p.workersName(), n, engine.HealthNumber)
+		r.Spec.Workers = enginepod.Addresses(p.Namespace, p.workersName(), n, engine.EngineNumber)
+		r.Spec.WaitFor = enginepod.Addresses(p.Namespace, p.workersName(), n, engine.HealthNumber)
 	}
 	return r.Pod()
 }
 
 func (p *dllamaPlan) workerPod() workload.Pod {
-	s := p.d.Spec.Runtime
+	s := p.Spec.Runtime
 	w := enginepod.Worker{
 		Engine:    p.engine,
 		Placement: p.placement("worker"),
@@ -82,14 +81,14 @@ func (p *dllamaPlan) files() enginepod.Files {
 
 // leader is the host name of the root.
 func (p *dllamaPlan) leader() string {
-	host, _, _ := strings.Cut(enginepod.Addresses(p.d.Namespace, p.rootName(), 1, engine.EngineNumber)[0], ":")
+	host, _, _ := strings.Cut(enginepod.Addresses(p.Namespace, p.rootName(), 1, engine.EngineNumber)[0], ":")
 	return host
 }
 
 func (p *dllamaPlan) node(image string, r *corev1.ResourceRequirements) engine.Node {
-	e := p.d.Spec.Engine
+	e := p.Spec.Engine
 	return engine.Node{
-		Model:     p.d.Namespace + "/" + p.modelName,
+		Model:     p.Namespace + "/" + p.model().Name,
 		ModelSize: p.artifact.SizeBytes,
 		GPUs:      gpus(r),
 		Image:     image,
@@ -102,22 +101,22 @@ func (p *dllamaPlan) node(image string, r *corev1.ResourceRequirements) engine.N
 }
 
 func (p *dllamaPlan) placement(component string) enginepod.Placement {
-	s := p.d.Spec.Runtime
+	s := p.Spec.Runtime
 	out := enginepod.Placement{
 		Env:         workload.EnvOf(s.Env, s.EnvFrom),
 		PullPolicy:  s.ImagePullPolicy,
 		Scheduling:  s.Scheduling,
-		Labels:      workload.Labels(component, "dllama", p.d.Name),
-		Group:       workload.Owner("dllama", p.d.Name),
+		Labels:      workload.Labels(component, "dllama", p.Name),
+		Group:       workload.Owner("dllama", p.Name),
 		Annotations: map[string]string{v1.AnnotationMemoryPlan: p.memoryPlan()},
 	}
 	if p.engine.Memory == nil {
 		out.Annotations = map[string]string{}
 	}
-	if s := p.d.Spec.Engine.Server; s != nil {
+	if s := p.Spec.Engine.Server; s != nil {
 		out.EngineEnv, out.Cache = workload.Vars(s.Env), workload.CacheSource(s.Cache)
 	}
-	if session := p.d.Labels[v1.LabelSession]; session != "" {
+	if session := p.Labels[v1.LabelSession]; session != "" {
 		out.Marks = map[string]string{v1.LabelSession: session}
 	}
 	return out
@@ -125,16 +124,4 @@ func (p *dllamaPlan) placement(component string) enginepod.Placement {
 
 func (p *dllamaPlan) memoryPlan() string {
 	return fmt.Sprintf("model=%s nodes=%d root=%d worker=%d", p.artifact.ModelFile, p.status.Nodes, p.status.RootMemoryBytes, p.status.WorkerMemoryBytes)
-}
-
-// session is the pool that the root belongs to: the one that its Session
-// names, else the one that all requests for the name share. It is always a
-// pool of the Dllama's own namespace: a root in the pool of another one would
-// read the prompts there.
-func (p *dllamaPlan) session() string {
-	shared := names.Session(p.d.Namespace, p.served(), "")
-	if key := p.d.Annotations[v1.AnnotationSessionKey]; names.SessionOf(key, shared) {
-		return key
-	}
-	return shared
 }

@@ -1,19 +1,12 @@
 package dllama
 
 import (
-	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
-
-// scaled reports whether a pool of Dllamas serves the model, instead of pods of
-// this one.
-func (p *dllamaPlan) scaled() bool {
-	return p.d.Spec.Expose != nil && p.d.Spec.Expose.Scaling != nil
-}
 
 // pool composes the Pool of a Dllama that is scaled. All checks have passed
 // before, so a claim that cannot be served fails while its pool is empty, and not
@@ -22,20 +15,19 @@ func (p *dllamaPlan) pool() (compose.Next, error) {
 	if !p.scaled() {
 		return compose.Continue, nil
 	}
-	scaling := *p.d.Spec.Expose.Scaling
-	size, name := pool.SizeOf(scaling, p.d.Spec.Traffic), p.poolName()
+	scaling := *p.Spec.Expose.Scaling
+	size, name := pool.SizeOf(scaling, p.Spec.Traffic), p.poolName()
 	state, err := pool.Pool{
-		Via: p.via, Namespace: p.d.Namespace, Name: name, Key: names.Session(p.d.Namespace, p.served(), ""),
+		Via: p.via, Namespace: p.Namespace, Name: name, Key: names.Session(p.Namespace, p.served(), ""),
 		Size: size, Scaling: scaling,
-		Model:   v1.ModelReference{Namespace: p.modelNamespace, Name: p.modelName},
-		Runtime: p.d.Spec.Runtime, Traffic: p.d.Spec.Traffic,
+		Model:   p.model(),
+		Runtime: p.Spec.Runtime, Traffic: p.Spec.Traffic,
 	}.Compose(p.Call)
 	if err != nil {
 		return compose.Stop, err
 	}
 	ready := p.countMembers(state.Members)
-	ingress, _ := p.ownIngress()
-	p.status.URL = ingress.Status.URL
+	p.status.URL = p.ingress.Status.URL
 	switch {
 	case state.Pending != "":
 		p.Fail(reason.ConnectionPending, "%s", state.Pending)
@@ -43,8 +35,8 @@ func (p *dllamaPlan) pool() (compose.Next, error) {
 		p.Fail(state.Why, "%s", state.Trouble)
 	case ready == 0 && len(state.Members) > 0 && size.Min > 0:
 		p.Fail(reason.DllamasStarting, "Dllama %q is not ready", names.Member(name, state.Members[0].Name))
-	case !p.exposed():
-		p.FailIf(p.gatewayPending())
+	case !p.ingress.serves():
+		p.failIngress()
 	case len(state.Members) == 0:
 		p.Serve(reason.Idle, "The pool is empty: the first request for %s starts a Dllama", p.status.Model)
 	case ready == 0:
@@ -60,7 +52,7 @@ func (p *dllamaPlan) pool() (compose.Next, error) {
 }
 
 // poolName begins the names of the members.
-func (p *dllamaPlan) poolName() string { return pool.OfDllama(p.Call, p.d.Name) }
+func (p *dllamaPlan) poolName() string { return pool.OfDllama(p.Call, p.Name) }
 
 // countMembers reports the members that are ready in the status, and returns their number.
 func (p *dllamaPlan) countMembers(members []v1alpha1.PoolMember) (ready int) {

@@ -62,7 +62,7 @@ func (p *dllamaPlan) unfit() string {
 // chooseEngine chooses the engine of a claim without a server, and says why it does
 // not run on that many nodes; empty if it does.
 func (p *dllamaPlan) chooseEngine(nodes int32) (problem string) {
-	r := p.d.Spec.Runtime
+	r := p.Spec.Runtime
 	if r.Engine.Server == nil && !p.asks() {
 		chosen, err := catalog.Choose(catalog.Claim{
 			Engine: string(r.Engine.Type), Nodes: int(nodes), Koldun: p.Image, Images: []string{r.RootImage, r.WorkerImage},
@@ -104,14 +104,14 @@ func (p *dllamaPlan) checkFiles() (problem string) {
 	converted := p.artifact.Weights != "" || p.waits != ""
 	switch reads := p.engine.Reads; {
 	case reads == engine.FilesSource && converted:
-		return fmt.Sprintf("Model %q is converted, and the %s engine loads source files: give the Model spec.conversion.type None", p.modelName, p.engine.Name)
+		return fmt.Sprintf("Model %q is converted, and the %s engine loads source files: give the Model spec.conversion.type None", p.model().Name, p.engine.Name)
 	case reads == engine.FilesConverted && !converted:
-		return fmt.Sprintf("Model %q is not converted, and the %s engine loads converted files: leave out the Model's spec.conversion.type", p.modelName, p.engine.Name)
-	case gpus(p.d.Spec.RootResources) != gpus(p.d.Spec.WorkerResources) && p.engine.Grouped && p.status.Nodes > 1:
+		return fmt.Sprintf("Model %q is not converted, and the %s engine loads converted files: leave out the Model's spec.conversion.type", p.model().Name, p.engine.Name)
+	case gpus(p.Spec.RootResources) != gpus(p.Spec.WorkerResources) && p.engine.Grouped && p.status.Nodes > 1:
 		return "spec.workerResources: all nodes of a server need the same number of GPUs: give it that of spec.rootResources"
 	case p.engine.Unfit != nil:
 		if problem := p.engine.Unfit(p.modelFile()); problem != "" {
-			return fmt.Sprintf("Model %q: %s", p.modelName, problem)
+			return fmt.Sprintf("Model %q: %s", p.model().Name, problem)
 		}
 	}
 	return ""
@@ -120,7 +120,7 @@ func (p *dllamaPlan) checkFiles() (problem string) {
 // modelFile is the path in the model's files that the engine loads; empty is all of
 // them.
 func (p *dllamaPlan) modelFile() string {
-	if s := p.d.Spec.Engine.Server; s != nil && p.engine.Reads == engine.FilesSource {
+	if s := p.Spec.Engine.Server; s != nil && p.engine.Reads == engine.FilesSource {
 		return cmp.Or(s.Model, p.artifact.ModelFile)
 	}
 	return p.artifact.ModelFile
@@ -133,7 +133,7 @@ func (p *dllamaPlan) checkBuffers() (problem string) {
 	}
 	var err error
 	if p.buffers, err = p.engine.Memory.Buffers(topology.FloatType(p.artifact.Weights)); err != nil {
-		return fmt.Sprintf("Model %q: %v", p.modelName, err)
+		return fmt.Sprintf("Model %q: %v", p.model().Name, err)
 	}
 	if asked := p.bufferType(); asked != "" && topology.FloatType(asked) != p.buffers {
 		return fmt.Sprintf("spec.engine.bufferFloatType: weights of type %s run only with buffers of type %s, not %s", p.artifact.Weights, p.buffers, asked)
@@ -162,21 +162,13 @@ func (p *dllamaPlan) planMemory() (problem string) {
 func (p *dllamaPlan) runtime(nodes int32, seqLen int) preflight.Runtime {
 	field, _ := p.nodesField()
 	return preflight.Runtime{
-		Engine: p.engine.Name, Nodes: int(nodes), SeqLen: seqLen, Slots: int(p.d.Spec.Engine.Slots), Buffers: p.d.Spec.Engine.BufferFloatType, Field: field,
-		RootMemory: memoryLimit(p.d.Spec.RootResources), WorkerMemory: memoryLimit(p.d.Spec.WorkerResources),
+		Engine: p.engine.Name, Nodes: int(nodes), SeqLen: seqLen, Slots: int(p.Spec.Engine.Slots), Buffers: p.Spec.Engine.BufferFloatType, Field: field,
+		RootMemory: memoryLimit(p.Spec.RootResources), WorkerMemory: memoryLimit(p.Spec.WorkerResources),
 	}
-}
-
-// nodesField is the field that says the number of nodes, and its value for one.
-func (p *dllamaPlan) nodesField() (field string, one int) {
-	if p.d.Spec.Nodes != nil {
-		return "spec.nodes", 1
-	}
-	return "spec.replicaPower", 0
 }
 
 func (p *dllamaPlan) bufferType() string {
-	if t := p.d.Spec.Engine.BufferFloatType; t != "" {
+	if t := p.Spec.Engine.BufferFloatType; t != "" {
 		return t
 	}
 	return p.launchOption("--buffer-float-type")
@@ -205,7 +197,7 @@ func (p *dllamaPlan) seqLen() int32 {
 
 // asked is the longest context that the claim or its Model names; 0 if neither does.
 func (p *dllamaPlan) asked() int {
-	if n := p.d.Spec.Engine.MaxSeqLen; n > 0 {
+	if n := p.Spec.Engine.MaxSeqLen; n > 0 {
 		return int(n)
 	}
 	if n, err := strconv.ParseInt(p.launchOption("--max-seq-len"), 10, 32); err == nil && n >= topology.MinSeqLen {
@@ -215,7 +207,7 @@ func (p *dllamaPlan) asked() int {
 }
 
 func (p *dllamaPlan) threads() int32 {
-	n := max(p.d.Spec.Engine.Threads, 1)
+	n := max(p.Spec.Engine.Threads, 1)
 	if own, err := strconv.ParseInt(p.launchOption("--nthreads"), 10, 32); err == nil && own > 0 && own <= 512 && n == 1 {
 		return int32(own)
 	}
@@ -224,7 +216,7 @@ func (p *dllamaPlan) threads() int32 {
 
 // widened is the memory of the root with what the claim adds.
 func (p *dllamaPlan) widened(bytes int64) int64 {
-	if m := p.d.Spec.RootMemory; m != nil && m.OverheadMaxRatio > 1 {
+	if m := p.Spec.RootMemory; m != nil && m.OverheadMaxRatio > 1 {
 		return int64(float64(bytes) * m.OverheadMaxRatio)
 	}
 	return bytes

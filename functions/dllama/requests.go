@@ -18,7 +18,7 @@ func (p *dllamaPlan) checkRequests() (problem string) {
 	for _, f := range []struct {
 		name    string
 		claimed *corev1.ResourceRequirements
-	}{{"spec.rootResources", p.d.Spec.RootResources}, {"spec.workerResources", p.d.Spec.WorkerResources}} {
+	}{{"spec.rootResources", p.Spec.RootResources}, {"spec.workerResources", p.Spec.WorkerResources}} {
 		if f.claimed == nil {
 			continue
 		}
@@ -48,12 +48,12 @@ func (p *dllamaPlan) compareRequests() {
 			short = append(short, fmt.Sprintf("requests.memory of %s is %s, and %s allocates %s", field, request.String(), who, need.String()))
 		}
 	}
-	compare("the root", "spec.rootResources", p.d.Spec.RootResources, p.status.RootMemoryBytes)
-	compare("each worker", "spec.workerResources", p.d.Spec.WorkerResources, p.status.WorkerMemoryBytes)
+	compare("the root", "spec.rootResources", p.Spec.RootResources, p.status.RootMemoryBytes)
+	compare("each worker", "spec.workerResources", p.Spec.WorkerResources, p.status.WorkerMemoryBytes)
 	switch {
 	case len(short) > 0:
 		p.False(v1.ConditionRequested, reason.RequestTooSmall, "%s: it may be scheduled to a node that has too little, which then ends it; request that much", strings.Join(short, "; "))
-	case meta.FindStatusCondition(p.d.Status.Conditions, v1.ConditionRequested) != nil:
+	case meta.FindStatusCondition(p.Status.Conditions, v1.ConditionRequested) != nil:
 		p.True(v1.ConditionRequested, reason.RequestSufficient, "All nodes request the memory that they allocate")
 	}
 }

@@ -69,10 +69,10 @@ func mebibytes(bytes int64) resource.Quantity {
 // netTurbo polls sockets without pause, which needs CPUs that no other process
 // shares, on every node.
 func (p *dllamaPlan) netTurbo() bool {
-	if t := p.d.Spec.Engine.NetTurbo; t != nil {
+	if t := p.Spec.Engine.NetTurbo; t != nil {
 		return *t
 	}
-	return wholeCPUs(p.d.Spec.RootResources) && (p.status.Nodes == 1 || wholeCPUs(p.d.Spec.WorkerResources))
+	return wholeCPUs(p.Spec.RootResources) && (p.status.Nodes == 1 || wholeCPUs(p.Spec.WorkerResources))
 }
 
 // wholeCPUs reports whether whole CPUs are requested, and limited to the same.

@@ -60,9 +60,9 @@ func (p *dllamaPlan) serve() (compose.Next, error) {
 func (p *dllamaPlan) starting() string {
 	switch {
 	case p.asks():
-		return fmt.Sprintf("the gateway of Ingress %q in namespace %q does not answer, or does not know the token yet", p.d.Spec.IngressRef.Name, p.modelNamespace)
+		return fmt.Sprintf("the gateway of Ingress %q in namespace %q does not answer, or does not know the token yet", p.Spec.IngressRef.Name, p.model().Namespace)
 	case p.engine.External():
-		return fmt.Sprintf("the server at %q has not generated a token yet; see kubectl logs -n %s %s-0", p.engine.API.URL, p.d.Namespace, p.rootName())
+		return fmt.Sprintf("the server at %q has not generated a token yet; see kubectl logs -n %s %s-0", p.engine.API.URL, p.Namespace, p.rootName())
 	}
 	return "the root " + p.starts.Start(cmp.Or(p.artifact.ModelFile, p.status.Model))
 }
@@ -71,10 +71,7 @@ func (p *dllamaPlan) starting() string {
 func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 	workers := p.workerCount()
 	p.status.ReadyRoot, p.status.ReadyWorkers = ready, quarters(readyWorkers, workers)
-	if p.d.Spec.Expose != nil {
-		ingress, _ := p.ownIngress()
-		p.status.URL = ingress.Status.URL
-	}
+	p.status.URL = p.ingress.Status.URL
 	switch {
 	case (!ready || readyWorkers < workers) && p.pods.Reason != "":
 		p.Fail(p.pods.Reason, "%s", p.pods.Message)
@@ -82,8 +79,8 @@ func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 		p.Fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", p.workersName(), workers)
 	case !ready:
 		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: %s", p.rootName(), p.starting())
-	case p.d.Spec.Expose != nil && !p.exposed():
-		p.FailIf(p.gatewayPending())
+	case p.Spec.Expose != nil && !p.ingress.serves():
+		p.failIngress()
 	default:
 		p.Serve(reason.Available, "%s is served on %s%s", p.status.Model, plural(int(p.status.Nodes), "node"), p.unchanged())
 	}
@@ -114,11 +111,11 @@ func bind(root, worker *workload.Pod) error {
 // serveRoot composes the root and the Service that leads to its sidecar.
 func (p *dllamaPlan) serveRoot(pod workload.Pod) (ready bool, err error) {
 	name := p.rootName()
-	service := workload.Headless(p.d.Namespace, name, pod.Labels, map[string]int32{engine.PortSidecar: engine.SidecarNumber})
+	service := workload.Headless(p.Namespace, name, pod.Labels, map[string]int32{engine.PortSidecar: engine.SidecarNumber})
 	if err := p.Desire(resService, service, compose.Ready); err != nil {
 		return false, err
 	}
-	err = p.Desire(resRoot, workload.StatefulSet(p.d.Namespace, name, 1, pod), p.ReadyReplicas(resRoot) > 0)
+	err = p.Desire(resRoot, workload.StatefulSet(p.Namespace, name, 1, pod), p.ReadyReplicas(resRoot) > 0)
 	// A pod of an earlier template serves no longer in a moment.
 	return p.WillBeReady(resRoot), err
 }
@@ -131,12 +128,12 @@ func (p *dllamaPlan) serveWorkers(pod workload.Pod) (ready int32, err error) {
 	if p.engine.Process == nil {
 		port = engine.PortEngine
 	}
-	service := workload.Headless(p.d.Namespace, name, pod.Labels, map[string]int32{port: pod.Ports[port]})
+	service := workload.Headless(p.Namespace, name, pod.Labels, map[string]int32{port: pod.Ports[port]})
 	if err := p.Desire(resWorkerService, service, compose.Ready); err != nil {
 		return 0, err
 	}
 	ready = min(p.ReadyReplicas(resWorkers), n)
-	set := workload.StatefulSet(p.d.Namespace, name, n, pod)
+	set := workload.StatefulSet(p.Namespace, name, n, pod)
 	if p.engine.Grouped { // the root has number 0
 		set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 1}
 	}
@@ -150,10 +147,10 @@ func (p *dllamaPlan) serveWorkers(pod workload.Pod) (ready int32, err error) {
 // guard closes the ports of an engine to all but its peers. Those of one that ends if
 // others connect are closed in any case.
 func (p *dllamaPlan) guard(root, worker workload.Pod) error {
-	if !p.engine.Guarded && !workload.Guarded(p.d.Spec.NetworkPolicy) {
+	if !p.engine.Guarded && !workload.Guarded(p.Spec.NetworkPolicy) {
 		return nil
 	}
-	ns := p.d.Namespace
+	ns := p.Namespace
 	group := workload.Door{Port: engine.EngineNumber, Peers: []networkingv1.NetworkPolicyPeer{workload.Pods(root.Labels)}}
 	if p.workerCount() > 0 {
 		group.Peers = append(group.Peers, workload.Pods(worker.Labels))
@@ -178,7 +175,7 @@ func (p *dllamaPlan) guard(root, worker workload.Pod) error {
 		in.Peers = []workload.Way{workload.To(others, engine.EngineNumber)}
 	}
 	rootWays, workerWays := out.Ways(p.Call), in.Ways(p.Call)
-	if !workload.Guarded(p.d.Spec.NetworkPolicy) {
+	if !workload.Guarded(p.Spec.NetworkPolicy) {
 		rootWays, workerWays = workload.Anywhere(), workload.Anywhere()
 	}
 	doors := slices.Concat([]workload.Door{{Port: engine.SidecarNumber}}, health, peers)
@@ -200,7 +197,7 @@ func (p *dllamaPlan) protect(root workload.Pod, complete bool) error {
 	if !complete && !kept {
 		return nil
 	}
-	budget := workload.Budget(p.d.Namespace, names.Object(p.d.Name, "group"), workload.Owner("dllama", p.d.Name))
+	budget := workload.Budget(p.Namespace, names.Object(p.Name, "group"), workload.Owner("dllama", p.Name))
 	budget.Annotations = map[string]string{v1.AnnotationGroup: group}
 	return p.Desire(resBudget, budget, compose.Ready)
 }

@@ -26,8 +26,8 @@ func (p *dllamaPlan) watch() (err error) {
 	if p.waits != "" && !slices.ContainsFunc(planned, workload.Selective) {
 		return nil
 	}
-	p.pods, err = managed.WatchPods(p.Call, p.d.Namespace, names.Object(p.d.Name, "dllama", "pods"), v1alpha1.WorkloadStatusParameters{
-		Selector: workload.Owner("dllama", p.d.Name), ProgressPort: progressPort(root), Planned: planned,
+	p.pods, err = managed.WatchPods(p.Call, p.Namespace, names.Object(p.Name, "dllama", "pods"), v1alpha1.WorkloadStatusParameters{
+		Selector: workload.Owner("dllama", p.Name), ProgressPort: progressPort(root), Planned: planned,
 	})
 	return err
 }
