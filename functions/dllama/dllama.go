@@ -8,15 +8,11 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/ingress"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/model"
 	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
-	"github.com/gorizond/koldun/functions/workload"
-	"github.com/gorizond/koldun/internal/engine"
-	"github.com/gorizond/koldun/internal/model/topology"
 )
 
 // Names of the composed resources.
@@ -42,23 +38,66 @@ const (
 
 // Compose answers one call for a Dllama.
 func Compose(c *compose.Call) error {
-	var d v1.Dllama
-	if err := c.Composite(&d); err != nil {
+	var claimed v1.Dllama
+	if err := c.Composite(&claimed); err != nil {
 		return err
 	}
-	p := &dllamaPlan{Plan: compose.Plan{Call: c}, claim: claim{&d}, status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: d.Generation}}}
-	p.ingress = observeIngress(c, p.claim)
-	c.Legacy(legacy(d, !c.ClusterScoped()))
-	if err := p.Run(p.grant, p.allow, p.composeIngress, p.configure, p.findModel, p.preflight, p.deliver, p.connections, p.pool, p.serve); err != nil {
+	d := &dllama{
+		Plan: compose.Plan{Call: c}, claim: claim{&claimed},
+		status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: claimed.Generation}},
+	}
+	d.ingress = observeIngress(c, d.claim)
+	c.Legacy(legacy(claimed, !c.ClusterScoped()))
+	if err := d.compose(); err != nil {
 		return err
 	}
-	return c.Finish(&p.status)
+	return c.Finish(&d.status)
 }
 
-// allow refuses what the platform team keeps to itself.
-func (p *dllamaPlan) allow() (compose.Next, error) { return p.Allow(p.Namespace, p.uses()...), nil }
+// A dllama is one composition of one Dllama.
+type dllama struct {
+	compose.Plan
+	claim
+	ingress ownIngress
+	status  v1.DllamaStatus
+}
 
-func (p *dllamaPlan) composeIngress() (compose.Next, error) { return compose.Continue, p.expose() }
+// compose composes what the claim asks for, as far as what it needs is there.
+func (d *dllama) compose() error {
+	if d.modelWithdrawn() {
+		return d.endServing()
+	}
+	if d.Allow(d.Namespace, d.uses()...) == compose.Stop {
+		return nil
+	}
+	if err := d.expose(); err != nil {
+		return err
+	}
+	up, refused := d.chooseUpstream()
+	if up == nil {
+		return nil
+	}
+	files, err := modelStep{d, up, refused}.run()
+	if err != nil || files.ServedArtifact == nil {
+		return err
+	}
+	if refused {
+		d.keepRunning()
+		return nil
+	}
+	plan, problem := planNodes(d.claim, up, files, d.status.Nodes)
+	if problem != "" {
+		d.status.MaxSeqLen = plan.seqLen
+		d.Fail(reason.TopologyInvalid, "%s", problem)
+		d.keepRunning()
+		return nil
+	}
+	d.compareRequests(plan)
+	if d.scaled() {
+		return d.composePool(plan, up, files.waits)
+	}
+	return d.composePods(plan, up, files.waits)
+}
 
 // legacy says which fields without effect are given.
 func legacy(d v1.Dllama, namespaced bool) map[string]bool {
@@ -76,76 +115,42 @@ func legacy(d v1.Dllama, namespaced bool) map[string]bool {
 	return out
 }
 
-// A dllamaPlan is one composition of one Dllama.
-type dllamaPlan struct {
-	compose.Plan
-	claim
-	ingress ownIngress
-	status  v1.DllamaStatus
-
-	// Set by the step configure for a claim with a server, else by preflight.
-	engine  engine.Engine
-	refused bool // the server cannot run the claim
-	// Set by the step model.
-	artifact *v1.ServedArtifact
-	waits    reason.Reason // of a Model without files, whose header is known; else empty
-	waitsFor string        // the message
-	// Set by the step preflight.
-	buffers topology.FloatType
-	pods    managed.Pods // unless a pool of Dllamas serves the model
-	// Set by the step deliver.
-	delivery string
-	// Set by the step serve while the root is not ready.
-	starts managed.Progress
-	// Set by the step connections, if anything but the pods needs NATS.
-	via managed.Via
-	// Set by the step connections.
-	logins    connection.Logins
-	storeKeys workload.StoreKeys
-}
-
 // running reports whether the root or the pool exists. What runs goes on when
 // something that it refers to cannot be read.
-func (p *dllamaPlan) running() bool { return p.Exists(resRoot) || p.Exists(pool.Resource) }
+func (d *dllama) running() bool { return d.Exists(resRoot) || d.Exists(pool.Resource) }
 
-// keepRunning stops a plan that is refused. What runs goes on as it is: neither a
+// keepRunning ends a composition that is refused. What runs goes on as it is: neither a
 // mistake in an edit nor a check of a newer version ends pods that serve.
-func (p *dllamaPlan) keepRunning() compose.Next {
-	if p.running() {
-		p.status = p.Status
-		p.status.ObservedGeneration = p.Generation
-		p.status.ReadyRoot = p.status.ReadyRoot && (p.ReadyPods(resRoot) > 0 || p.Exists(pool.Resource))
-		p.KeepRest(resModel, partOf(resModel), resIngress, partOf(resIngress))
+func (d *dllama) keepRunning() {
+	if d.running() {
+		d.status = d.Status
+		d.status.ObservedGeneration = d.Generation
+		d.status.ReadyRoot = d.status.ReadyRoot && (d.ReadyPods(resRoot) > 0 || d.Exists(pool.Resource))
+		d.KeepRest(resModel, partOf(resModel), resIngress, partOf(resIngress))
 	}
-	return compose.Stop
+}
+
+// wait reports what a Model without files waits for. The status gets nothing of the plan:
+// each change of it is an event for everything above.
+func (d *dllama) wait(waits managed.Pending, watched managed.Pods) {
+	if waits.Reason == reason.ModelPending && watched.Reason != "" {
+		d.Fail(watched.Reason, "%s", watched.Message)
+	} else {
+		d.Fail(waits.Reason, "%s", waits.Message)
+	}
 }
 
 // unchanged says what keeps the Dllama's own Model or Ingress as it was when the claim
 // asks for another one, as an addition to a message; empty if nothing does.
-func (p *dllamaPlan) unchanged() string {
+func (d *dllama) unchanged() string {
 	out := ""
-	if p.Spec.Model != nil {
-		if _, trouble := p.own(resModel).Observe(p.Call, &v1.Model{}); trouble != "" {
-			out += fmt.Sprintf(". Model %q stays as it was: %s", p.Name, trouble)
+	if d.Spec.Model != nil {
+		if _, trouble := d.own(resModel).Observe(d.Call, &v1.Model{}); trouble != "" {
+			out += fmt.Sprintf(". Model %q stays as it was: %s", d.Name, trouble)
 		}
 	}
-	if trouble := p.ingress.trouble; trouble != "" {
-		out += fmt.Sprintf(". Ingress %q stays as it was: %s", p.Name, trouble)
+	if trouble := d.ingress.trouble; trouble != "" {
+		out += fmt.Sprintf(". Ingress %q stays as it was: %s", d.Name, trouble)
 	}
 	return out
-}
-
-// ownStore reports whether the Dllama has a connection to the object store of its own.
-// An inline Model's serves both, unless its credentials are temporary: those are for
-// its Jobs, which may write.
-func (p *dllamaPlan) ownStore() bool {
-	return p.Spec.Model == nil || p.artifact.TemporaryCredentials
-}
-
-// storeSecret names the Secret with the connection to the object store.
-func (p *dllamaPlan) storeSecret() string {
-	if p.ownStore() {
-		return connection.StoreSecret("dllama", p.Name)
-	}
-	return connection.StoreSecret("model", p.Name)
 }

@@ -14,14 +14,14 @@ import (
 
 // expose composes the Ingress of a Dllama that has an expose block. The Dllama
 // itself is the pool, so the Ingress makes none.
-func (p *dllamaPlan) expose() error {
-	e := p.Spec.Expose
+func (d *dllama) expose() error {
+	e := d.Spec.Expose
 	if e == nil {
 		return nil
 	}
 	want := &v1.Ingress{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindIngress},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: d.Namespace, Name: d.Name},
 		Spec: v1.IngressSpec{
 			Backend: v1.Backend{GatewaySettings: e.GatewaySettings, Sessions: "Static"},
 			Service: e.Service,
@@ -29,12 +29,12 @@ func (p *dllamaPlan) expose() error {
 		},
 	}
 	b := &want.Spec.Backend
-	b.ImagePullPolicy, b.NetworkPolicy = p.Spec.ImagePullPolicy, p.Spec.NetworkPolicy
-	b.BackendScheduling = p.pulling(b.BackendScheduling)
-	if n := p.Spec.NATS; n != nil {
+	b.ImagePullPolicy, b.NetworkPolicy = d.Spec.ImagePullPolicy, d.Spec.NetworkPolicy
+	b.BackendScheduling = d.pulling(b.BackendScheduling)
+	if n := d.Spec.NATS; n != nil {
 		b.NATS = &v1.IngressNATS{URL: n.URL, CredentialsSecret: n.CredentialsSecret, ProviderConfigRef: n.ProviderConfigRef}
 	}
-	return p.own(resIngress).Compose(p.Call, want, want.Spec)
+	return d.own(resIngress).Compose(d.Call, want, want.Spec)
 }
 
 // An ownIngress is what is known of the Ingress of a Dllama that has an expose block;
@@ -63,35 +63,35 @@ func (i ownIngress) admitted() bool { return i.Status.BackendServiceName != "" }
 // failIngress reports what the user has to fix. The progress of the Ingress
 // stays with the Ingress: each change of it here is one more event for the
 // Dllama.
-func (p *dllamaPlan) failIngress() {
-	state := meta.FindStatusCondition(p.ingress.Status.Conditions, v1.ConditionServing)
-	why, message := reason.GatewayStarting, fmt.Sprintf("Ingress %q is not ready yet: see its condition Serving", p.Name)
+func (d *dllama) failIngress() {
+	state := meta.FindStatusCondition(d.ingress.Status.Conditions, v1.ConditionServing)
+	why, message := reason.GatewayStarting, fmt.Sprintf("Ingress %q is not ready yet: see its condition Serving", d.Name)
 	switch {
-	case p.ingress.trouble != "":
-		message = fmt.Sprintf("Ingress %q is not ready: %s", p.Name, p.ingress.trouble)
+	case d.ingress.trouble != "":
+		message = fmt.Sprintf("Ingress %q is not ready: %s", d.Name, d.ingress.trouble)
 	case state == nil || state.Status != metav1.ConditionFalse:
 	case reason.Passed(state.Reason):
-		why, message = reason.Reason(state.Reason), fmt.Sprintf("Ingress %q is not ready: %s", p.Name, state.Message)
+		why, message = reason.Reason(state.Reason), fmt.Sprintf("Ingress %q is not ready: %s", d.Name, state.Message)
 	case reason.Final(state.Reason):
-		message = fmt.Sprintf("Ingress %q is not ready: %s: %s", p.Name, state.Reason, state.Message)
+		message = fmt.Sprintf("Ingress %q is not ready: %s: %s", d.Name, state.Reason, state.Message)
 	}
-	p.Fail(why, "%s", message)
+	d.Fail(why, "%s", message)
 }
 
 // account returns the NATS account of the namespace, as the Dllama's own Ingress says or
 // the buckets of its runners.
-func (p *dllamaPlan) account() connection.Account {
-	if p.Spec.Expose == nil {
-		return connection.AccountOf(p.Call, resRunners)
+func (d *dllama) account() connection.Account {
+	if d.Spec.Expose == nil {
+		return connection.AccountOf(d.Call, resRunners)
 	}
-	return connection.Account{ID: p.ingress.Status.NATSAccount, Known: p.ingress.admitted()}
+	return connection.Account{ID: d.ingress.Status.NATSAccount, Known: d.ingress.admitted()}
 }
 
 // natsPorts returns the ports of NATS, which the Dllama's own Ingress reports or the
 // bucket of its runners.
-func (p *dllamaPlan) natsPorts() []int32 {
-	if p.Spec.Expose == nil {
-		return connection.Ports(p.Call, resRunners)
+func (d *dllama) natsPorts() []int32 {
+	if d.Spec.Expose == nil {
+		return connection.Ports(d.Call, resRunners)
 	}
-	return p.ingress.Status.NATSPorts
+	return d.ingress.Status.NATSPorts
 }

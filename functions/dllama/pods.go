@@ -1,127 +1,116 @@
 package dllama
 
 import (
-	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/enginepod"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
 )
 
-func (p *dllamaPlan) rootPod() workload.Pod {
-	s := p.Spec.Runtime
+// A podBuilder builds the pods of a plan.
+type podBuilder struct {
+	nodePlan
+	compose.Config
+	more  additions
+	files enginepod.Files
+	login workload.Login // of the sidecar
+}
+
+func (b podBuilder) root() workload.Pod {
+	s := b.Spec.Runtime
 	r := enginepod.Root{
-		Engine:    p.engine,
-		Placement: p.placement("root"),
+		Engine:    b.engine,
+		Placement: b.placement("root"),
 		Spec: engine.Root{
-			Node:          p.node(p.engine.ImageFor(p.Image, s.RootImage, s.WorkerImage), s.RootResources),
-			ModelFile:     p.modelFile(),
-			TokenizerFile: p.artifact.TokenizerFile,
-			Buffers:       string(p.buffers),
-			SeqLen:        p.seqLen(),
-			Leader:        p.leader(),
-			Nodes:         int(p.status.Nodes),
+			Node:          b.node(b.engine.ImageFor(b.Image, s.RootImage, s.WorkerImage), s.RootResources),
+			ModelFile:     b.file,
+			TokenizerFile: b.artifact.TokenizerFile,
+			Buffers:       string(b.buffers),
+			SeqLen:        b.seqLen,
+			Leader:        b.leader(),
+			Nodes:         int(b.nodes),
 		},
-		Session:   p.session(),
-		Model:     p.Namespace + "/" + p.served(),
-		Member:    p.group(), // always, so that a claim that gets traffic later restarts nothing
-		BusSecret: p.busSecret(),
-		Login:     p.logins.Runner(),
+		Session:   b.session(),
+		Model:     b.Namespace + "/" + b.served(),
+		Member:    b.member(b.Name), // always, so that a claim that gets traffic later restarts nothing
+		BusSecret: b.busSecret(),
+		Login:     b.login,
+		APIKey:    b.more.apiKey,
 		Timeouts:  s.AnswerTimeouts,
 	}
-	r.Resources = p.resources(s.RootResources, p.status.RootMemoryBytes)
-	r.Files = p.files()
-	if server := s.Engine.Server; server != nil {
-		r.APIKey = server.APIKeySecretRef
-	}
-	if p.asks() {
-		r.APIKey = &v1.SecretKeyReference{Name: p.tokenSecret(), Key: "token"}
-	}
-	if n := p.workerCount(); n > 0 {
-		r.Spec.Workers = enginepod.Addresses(p.Namespace, p.workersName(), n, engine.EngineNumber)
-		r.Spec.WaitFor = enginepod.Addresses(p.Namespace, p.workersName(), n, engine.HealthNumber)
+	r.Resources = b.resources(s.RootResources, b.rootMemory)
+	r.Files = b.files
+	if n := b.workers(); n > 0 {
+		r.Spec.Workers = enginepod.Addresses(b.Namespace, b.workersName(), n, engine.EngineNumber)
+		r.Spec.WaitFor = enginepod.Addresses(b.Namespace, b.workersName(), n, engine.HealthNumber)
 	}
 	return r.Pod()
 }
 
-func (p *dllamaPlan) workerPod() workload.Pod {
-	s := p.Spec.Runtime
+func (b podBuilder) worker() workload.Pod {
+	s := b.Spec.Runtime
 	w := enginepod.Worker{
-		Engine:    p.engine,
-		Placement: p.placement("worker"),
+		Engine:    b.engine,
+		Placement: b.placement("worker"),
 		Spec: engine.Worker{
-			Node:      p.node(p.engine.ImageFor(p.Image, s.WorkerImage, s.RootImage), s.WorkerResources),
-			ModelFile: p.modelFile(),
-			SeqLen:    p.seqLen(),
-			Leader:    p.leader(),
-			Nodes:     int(p.status.Nodes),
+			Node:      b.node(b.engine.ImageFor(b.Image, s.WorkerImage, s.RootImage), s.WorkerResources),
+			ModelFile: b.file,
+			SeqLen:    b.seqLen,
+			Leader:    b.leader(),
+			Nodes:     int(b.nodes),
 		},
 		Timeouts: s.AnswerTimeouts,
 	}
-	if p.engine.Reads == engine.FilesSource {
-		w.Files = p.files() // each node reads its part
+	if b.engine.Reads == engine.FilesSource {
+		w.Files = b.files // each node reads its part
 	}
-	w.Resources = p.resources(s.WorkerResources, p.status.WorkerMemoryBytes)
+	w.Resources = b.resources(s.WorkerResources, b.workerMemory)
 	return w.Pod()
 }
 
-func (p *dllamaPlan) workerCount() int32 { return p.status.Nodes - 1 }
-
-// files are those of the artifact.
-func (p *dllamaPlan) files() enginepod.Files {
-	if p.delivery == deliveryFetch {
-		return enginepod.Files{Fetch: p.artifact.URL, FetchSecret: p.storeSecret(), FetchKeys: p.storeKeys}
-	}
-	return enginepod.Files{Claim: p.artifact.ClaimName}
-}
-
 // leader is the host name of the root.
-func (p *dllamaPlan) leader() string {
-	host, _, _ := strings.Cut(enginepod.Addresses(p.Namespace, p.rootName(), 1, engine.EngineNumber)[0], ":")
+func (b podBuilder) leader() string {
+	host, _, _ := strings.Cut(enginepod.Addresses(b.Namespace, b.rootName(), 1, engine.EngineNumber)[0], ":")
 	return host
 }
 
-func (p *dllamaPlan) node(image string, r *corev1.ResourceRequirements) engine.Node {
-	e := p.Spec.Engine
+func (b podBuilder) node(image string, r *corev1.ResourceRequirements) engine.Node {
+	e := b.Spec.Engine
 	return engine.Node{
-		Model:     p.Namespace + "/" + p.model().Name,
-		ModelSize: p.artifact.SizeBytes,
+		Model:     b.Namespace + "/" + b.model().Name,
+		ModelSize: b.artifact.SizeBytes,
 		GPUs:      gpus(r),
 		Image:     image,
-		Koldun:    p.Image,
-		Threads:   p.Threads(p.threads(), int(p.status.Nodes)),
-		NetTurbo:  p.netTurbo(),
+		Koldun:    b.Image,
+		Threads:   b.Threads(b.threads(), int(b.nodes)),
+		NetTurbo:  b.netTurbo(),
 		GPUIndex:  e.GPUIndex,
 		ExtraArgs: e.ExtraArgs,
 	}
 }
 
-func (p *dllamaPlan) placement(component string) enginepod.Placement {
-	s := p.Spec.Runtime
+func (b podBuilder) placement(component string) enginepod.Placement {
+	s := b.Spec.Runtime
 	out := enginepod.Placement{
 		Env:         workload.EnvOf(s.Env, s.EnvFrom),
+		EngineEnv:   b.more.env,
+		Cache:       b.more.cache,
 		PullPolicy:  s.ImagePullPolicy,
 		Scheduling:  s.Scheduling,
-		Labels:      workload.Labels(component, "dllama", p.Name),
-		Group:       workload.Owner("dllama", p.Name),
-		Annotations: map[string]string{v1.AnnotationMemoryPlan: p.memoryPlan()},
+		Labels:      workload.Labels(component, "dllama", b.Name),
+		Group:       workload.Owner("dllama", b.Name),
+		Annotations: map[string]string{},
 	}
-	if p.engine.Memory == nil {
-		out.Annotations = map[string]string{}
+	if b.engine.Memory != nil {
+		out.Annotations[v1.AnnotationMemoryPlan] = b.annotation()
 	}
-	if s := p.Spec.Engine.Server; s != nil {
-		out.EngineEnv, out.Cache = workload.Vars(s.Env), workload.CacheSource(s.Cache)
-	}
-	if session := p.Labels[v1.LabelSession]; session != "" {
+	if session := b.Labels[v1.LabelSession]; session != "" {
 		out.Marks = map[string]string{v1.LabelSession: session}
 	}
 	return out
-}
-
-func (p *dllamaPlan) memoryPlan() string {
-	return fmt.Sprintf("model=%s nodes=%d root=%d worker=%d", p.artifact.ModelFile, p.status.Nodes, p.status.RootMemoryBytes, p.status.WorkerMemoryBytes)
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/gorizond/koldun/functions/reason"
 )
 
-// checkRequests says which request is above its limit: the API server refuses such pods.
-func (p *dllamaPlan) checkRequests() (problem string) {
+// requestAboveLimit says which request is above its limit: the API server refuses such pods.
+func requestAboveLimit(r v1.Runtime) (problem string) {
 	for _, f := range []struct {
 		name    string
 		claimed *corev1.ResourceRequirements
-	}{{"spec.rootResources", p.Spec.RootResources}, {"spec.workerResources", p.Spec.WorkerResources}} {
+	}{{"spec.rootResources", r.RootResources}, {"spec.workerResources", r.WorkerResources}} {
 		if f.claimed == nil {
 			continue
 		}
@@ -34,26 +34,27 @@ func (p *dllamaPlan) checkRequests() (problem string) {
 
 // compareRequests reports memory that is requested and less than what a node allocates.
 // It is no refusal: the claim may know that the nodes of the cluster have more.
-func (p *dllamaPlan) compareRequests() {
-	if p.engine.Memory == nil || !p.engine.Memory.Limit {
+func (d *dllama) compareRequests(plan nodePlan) {
+	if plan.engine.Memory == nil || !plan.engine.Memory.Limit {
 		return
 	}
 	var short []string
-	compare := func(who, field string, claimed *corev1.ResourceRequirements, plan int64) {
+	compare := func(who, field string, claimed *corev1.ResourceRequirements, allocates int64) {
 		if claimed == nil {
 			return
 		}
-		if request, requested := claimed.Requests[corev1.ResourceMemory]; requested && request.Value() < plan {
-			need := mebibytes(plan)
+		if request, requested := claimed.Requests[corev1.ResourceMemory]; requested && request.Value() < allocates {
+			need := mebibytes(allocates)
 			short = append(short, fmt.Sprintf("requests.memory of %s is %s, and %s allocates %s", field, request.String(), who, need.String()))
 		}
 	}
-	compare("the root", "spec.rootResources", p.Spec.RootResources, p.status.RootMemoryBytes)
-	compare("each worker", "spec.workerResources", p.Spec.WorkerResources, p.status.WorkerMemoryBytes)
+	compare("the root", "spec.rootResources", d.Spec.RootResources, plan.rootMemory)
+	compare("each worker", "spec.workerResources", d.Spec.WorkerResources, plan.workerMemory)
 	switch {
 	case len(short) > 0:
-		p.False(v1.ConditionRequested, reason.RequestTooSmall, "%s: it may be scheduled to a node that has too little, which then ends it; request that much", strings.Join(short, "; "))
-	case meta.FindStatusCondition(p.Status.Conditions, v1.ConditionRequested) != nil:
-		p.True(v1.ConditionRequested, reason.RequestSufficient, "All nodes request the memory that they allocate")
+		d.False(v1.ConditionRequested, reason.RequestTooSmall,
+			"%s: it may be scheduled to a node that has too little, which then ends it; request that much", strings.Join(short, "; "))
+	case meta.FindStatusCondition(d.Status.Conditions, v1.ConditionRequested) != nil:
+		d.True(v1.ConditionRequested, reason.RequestSufficient, "All nodes request the memory that they allocate")
 	}
 }

@@ -13,17 +13,17 @@ import (
 // resources are those that the claim names. Where it names no memory, a node
 // requests what it allocates by the plan, which is 0 if there is none, and what
 // it needs while it loads.
-func (p *dllamaPlan) resources(claimed *corev1.ResourceRequirements, plan int64) corev1.ResourceRequirements {
+func (p nodePlan) resources(claimed *corev1.ResourceRequirements, allocates int64) corev1.ResourceRequirements {
 	var out corev1.ResourceRequirements
 	if claimed != nil {
 		out = *claimed.DeepCopy()
 	}
 	_, requested := out.Requests[corev1.ResourceMemory]
 	_, limited := out.Limits[corev1.ResourceMemory]
-	if plan == 0 || requested || limited {
+	if allocates == 0 || requested || limited {
 		return out
 	}
-	need := mebibytes(plan + p.engine.Memory.Loading(preflight.Shape(*p.artifact.Shape), int(p.status.Nodes)))
+	need := mebibytes(allocates + p.engine.Memory.Loading(preflight.Shape(*p.artifact.Shape), int(p.nodes)))
 	if out.Requests == nil {
 		out.Requests = corev1.ResourceList{}
 	}
@@ -68,11 +68,11 @@ func mebibytes(bytes int64) resource.Quantity {
 
 // netTurbo polls sockets without pause, which needs CPUs that no other process
 // shares, on every node.
-func (p *dllamaPlan) netTurbo() bool {
+func (p nodePlan) netTurbo() bool {
 	if t := p.Spec.Engine.NetTurbo; t != nil {
 		return *t
 	}
-	return wholeCPUs(p.Spec.RootResources) && (p.status.Nodes == 1 || wholeCPUs(p.Spec.WorkerResources))
+	return wholeCPUs(p.Spec.RootResources) && (p.nodes == 1 || wholeCPUs(p.Spec.WorkerResources))
 }
 
 // wholeCPUs reports whether whole CPUs are requested, and limited to the same.

@@ -3,86 +3,125 @@ package dllama
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
+	"github.com/gorizond/koldun/functions/enginepod"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// serve composes the pods. Root and workers start together: the root's
-// supervisor waits until all workers listen.
-func (p *dllamaPlan) serve() (compose.Next, error) {
-	root := p.rootPod()
-	var worker workload.Pod
-	workers, readyWorkers := p.workerCount(), int32(0)
-	if workers > 0 {
-		worker = p.workerPod()
-		if err := bind(&root, &worker); err != nil {
-			return compose.Stop, err
-		}
-		var err error
-		if readyWorkers, err = p.serveWorkers(worker); err != nil {
-			return compose.Stop, err
-		}
-	}
-	ready, err := p.serveRoot(root)
+// composePods composes the pods of a Dllama that is not scaled, and what they need.
+func (d *dllama) composePods(plan nodePlan, up upstream, waits managed.Pending) error {
+	builder := podBuilder{nodePlan: plan, Config: d.Config, more: up.additions(), files: enginepod.Files{Claim: plan.artifact.ClaimName}}
+	watched, err := d.watch(builder, waits.Any())
 	if err != nil {
-		return compose.Stop, err
+		return err
 	}
-	if err := p.guard(root, worker); err != nil {
-		return compose.Stop, err
+	if waits.Any() {
+		d.wait(waits, watched)
+		return nil
 	}
-	if workers > 0 {
-		if err := p.protect(root, p.WillBeReady(resRoot) && p.WillBeReady(resWorkers)); err != nil {
-			return compose.Stop, err
-		}
+	files, next := d.deliver(plan)
+	if next == compose.Stop {
+		return nil
 	}
-	if !ready {
-		p.starts = p.pods.Of(p.rootName() + "-0")
-		p.status.Progress, p.status.ETA = p.starts.String(), p.starts.ETA()
+	c, next, err := d.connect(up, resRunners, d.member(d.Name), plan.artifact.URL)
+	if err != nil || next == compose.Stop {
+		return err
 	}
-	p.report(ready, readyWorkers)
-	return compose.Continue, nil
+	var keys workload.StoreKeys
+	if files.fetches && files.ownStore() {
+		a := plan.artifact
+		folder := v1alpha1.BucketAccess{Prefix: strings.TrimPrefix(a.URL, "s3://"+a.Bucket+"/")}
+		c.desired[resBucket] = managed.Bucket(a.ProviderConfigRef, d.Namespace, names.Object(d.Name, "artifact"), a.Bucket, files.secret(), folder)
+		keys = connection.StoreKeys(d.Call, resBucket, files.secret())
+	}
+	pending, err := managed.Await(d.Call, c.desired)
+	if err != nil {
+		return err
+	}
+	user := connection.Runner(d.session(), d.Namespace, d.rootName()+"-0", d.served())
+	logins, waiting, err := connection.Users(d.Call, c.via, d.owner(), d.account(), user)
+	if err != nil || d.await(cmp.Or(pending, waiting)) == compose.Stop {
+		return err
+	}
+	builder.files, builder.login = files.files(keys), logins.Runner()
+	return podSet{dllama: d, plan: plan, up: up, delivery: files, watched: watched}.serve(builder)
 }
 
-// starting says what a root that is not ready does.
-func (p *dllamaPlan) starting() string {
-	switch {
-	case p.asks():
-		return fmt.Sprintf("the gateway of Ingress %q in namespace %q does not answer, or does not know the token yet", p.Spec.IngressRef.Name, p.model().Namespace)
-	case p.engine.External():
-		return fmt.Sprintf("the server at %q has not generated a token yet; see kubectl logs -n %s %s-0", p.engine.API.URL, p.Namespace, p.rootName())
+// A podSet serves a model by the pods of one Dllama.
+type podSet struct {
+	*dllama
+	plan     nodePlan
+	up       upstream
+	delivery delivery
+	watched  managed.Pods
+}
+
+// serve composes the pods. Root and workers start together: the root's
+// supervisor waits until all workers listen.
+func (s podSet) serve(pods podBuilder) error {
+	root := pods.root()
+	var worker workload.Pod
+	workers, readyWorkers := s.plan.workers(), int32(0)
+	if workers > 0 {
+		worker = pods.worker()
+		if err := bind(&root, &worker); err != nil {
+			return err
+		}
+		var err error
+		if readyWorkers, err = s.serveWorkers(worker); err != nil {
+			return err
+		}
 	}
-	return "the root " + p.starts.Start(cmp.Or(p.artifact.ModelFile, p.status.Model))
+	ready, err := s.serveRoot(root)
+	if err != nil {
+		return err
+	}
+	if err := s.guard(root, worker); err != nil {
+		return err
+	}
+	if workers > 0 {
+		if err := s.protect(root, s.WillBeReady(resRoot) && s.WillBeReady(resWorkers)); err != nil {
+			return err
+		}
+	}
+	s.report(ready, readyWorkers)
+	return nil
 }
 
 // report sets the status and the condition by what is ready.
-func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
-	workers := p.workerCount()
-	p.status.ReadyRoot, p.status.ReadyWorkers = ready, quarters(readyWorkers, workers)
-	p.status.URL = p.ingress.Status.URL
+func (s podSet) report(ready bool, readyWorkers int32) {
+	workers := s.plan.workers()
+	s.status.ReadyRoot, s.status.ReadyWorkers = ready, quarters(readyWorkers, workers)
+	s.status.URL = s.ingress.Status.URL
+	var starts managed.Progress
+	if !ready {
+		starts = s.watched.Of(s.rootName() + "-0")
+		s.status.Progress, s.status.ETA = starts.String(), starts.ETA()
+	}
 	switch {
-	case (!ready || readyWorkers < workers) && p.pods.Reason != "":
-		p.Fail(p.pods.Reason, "%s", p.pods.Message)
+	case (!ready || readyWorkers < workers) && s.watched.Reason != "":
+		s.Fail(s.watched.Reason, "%s", s.watched.Message)
 	case readyWorkers < workers:
-		p.Fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", p.workersName(), workers)
+		s.Fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", s.workersName(), workers)
 	case !ready:
-		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: %s", p.rootName(), p.starting())
-	case p.Spec.Expose != nil && !p.ingress.serves():
-		p.failIngress()
+		awaits := cmp.Or(s.up.awaits(), "the root "+starts.Start(cmp.Or(s.plan.artifact.ModelFile, s.status.Model)))
+		s.Fail(reason.RootStarting, "StatefulSet %q is not ready: %s", s.rootName(), awaits)
+	case s.Spec.Expose != nil && !s.ingress.serves():
+		s.failIngress()
 	default:
-		p.Serve(reason.Available, "%s is served on %s%s", p.status.Model, plural(int(p.status.Nodes), "node"), p.unchanged())
+		s.Serve(reason.Available, "%s is served on %s%s", s.status.Model, plural(int(s.status.Nodes), "node"), s.unchanged())
 	}
 }
 
@@ -109,97 +148,39 @@ func bind(root, worker *workload.Pod) error {
 }
 
 // serveRoot composes the root and the Service that leads to its sidecar.
-func (p *dllamaPlan) serveRoot(pod workload.Pod) (ready bool, err error) {
-	name := p.rootName()
-	service := workload.Headless(p.Namespace, name, pod.Labels, map[string]int32{engine.PortSidecar: engine.SidecarNumber})
-	if err := p.Desire(resService, service, compose.Ready); err != nil {
+func (s podSet) serveRoot(pod workload.Pod) (ready bool, err error) {
+	name := s.rootName()
+	service := workload.Headless(s.Namespace, name, pod.Labels, map[string]int32{engine.PortSidecar: engine.SidecarNumber})
+	if err := s.Desire(resService, service, compose.Ready); err != nil {
 		return false, err
 	}
-	err = p.Desire(resRoot, workload.StatefulSet(p.Namespace, name, 1, pod), p.ReadyReplicas(resRoot) > 0)
+	err = s.Desire(resRoot, workload.StatefulSet(s.Namespace, name, 1, pod), s.ReadyReplicas(resRoot) > 0)
 	// A pod of an earlier template serves no longer in a moment.
-	return p.WillBeReady(resRoot), err
+	return s.WillBeReady(resRoot), err
 }
 
 // serveWorkers composes the workers. Their Service gives them names and carries
 // no traffic.
-func (p *dllamaPlan) serveWorkers(pod workload.Pod) (ready int32, err error) {
-	name, n := p.workersName(), p.workerCount()
+func (s podSet) serveWorkers(pod workload.Pod) (ready int32, err error) {
+	name, n := s.workersName(), s.plan.workers()
 	port := engine.PortHealth
-	if p.engine.Process == nil {
+	if s.plan.engine.Process == nil {
 		port = engine.PortEngine
 	}
-	service := workload.Headless(p.Namespace, name, pod.Labels, map[string]int32{port: pod.Ports[port]})
-	if err := p.Desire(resWorkerService, service, compose.Ready); err != nil {
+	service := workload.Headless(s.Namespace, name, pod.Labels, map[string]int32{port: pod.Ports[port]})
+	if err := s.Desire(resWorkerService, service, compose.Ready); err != nil {
 		return 0, err
 	}
-	ready = min(p.ReadyReplicas(resWorkers), n)
-	set := workload.StatefulSet(p.Namespace, name, n, pod)
-	if p.engine.Grouped { // the root has number 0
+	ready = min(s.ReadyReplicas(resWorkers), n)
+	set := workload.StatefulSet(s.Namespace, name, n, pod)
+	if s.plan.engine.Grouped { // the root has number 0
 		set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 1}
 	}
-	err = p.Desire(resWorkers, set, compose.Readiness(ready == n))
-	if ready == n && !p.WillBeReady(resWorkers) {
+	err = s.Desire(resWorkers, set, compose.Readiness(ready == n))
+	if ready == n && !s.WillBeReady(resWorkers) {
 		ready = 0
 	}
 	return ready, err
-}
-
-// guard closes the ports of an engine to all but its peers. Those of one that ends if
-// others connect are closed in any case.
-func (p *dllamaPlan) guard(root, worker workload.Pod) error {
-	if !p.engine.Guarded && !workload.Guarded(p.Spec.NetworkPolicy) {
-		return nil
-	}
-	ns := p.Namespace
-	group := workload.Door{Port: engine.EngineNumber, Peers: []networkingv1.NetworkPolicyPeer{workload.Pods(root.Labels)}}
-	if p.workerCount() > 0 {
-		group.Peers = append(group.Peers, workload.Pods(worker.Labels))
-	}
-	var health, peers []workload.Door
-	if _, serves := root.Ports[engine.PortHealth]; serves {
-		health = []workload.Door{{Port: engine.HealthNumber}}
-	}
-	out, in := p.egress(), connection.Egress{Policy: resWorkerGuard}
-	switch {
-	case p.workerCount() == 0:
-	case p.engine.Grouped:
-		group.Port = 0
-		peers = []workload.Door{group} // the root is a peer too
-		out.Peers = []workload.Way{workload.To(group.Peers)}
-		in = out // each node reads its part
-		in.Policy, in.Systems = resWorkerGuard, out.Systems[1:]
-	default:
-		// Workers connect to each other by the names that the root gives them.
-		others := []networkingv1.NetworkPolicyPeer{workload.Pods(worker.Labels)}
-		out.Peers = []workload.Way{workload.To(others, engine.EngineNumber, engine.HealthNumber)}
-		in.Peers = []workload.Way{workload.To(others, engine.EngineNumber)}
-	}
-	rootWays, workerWays := out.Ways(p.Call), in.Ways(p.Call)
-	if !workload.Guarded(p.Spec.NetworkPolicy) {
-		rootWays, workerWays = workload.Anywhere(), workload.Anywhere()
-	}
-	doors := slices.Concat([]workload.Door{{Port: engine.SidecarNumber}}, health, peers)
-	if err := p.Desire(resRootGuard, workload.Guard(ns, p.rootName(), root.Labels, doors, rootWays), compose.Ready); err != nil || p.workerCount() == 0 {
-		return err
-	}
-	doors = append([]workload.Door{group}, health...)
-	return p.Desire(resWorkerGuard, workload.Guard(ns, p.workersName(), worker.Labels, doors, workerWays), compose.Ready)
-}
-
-// protect keeps a drain from evicting several nodes of a group at once, from
-// when the group is complete until it becomes another one. Before that there is
-// nothing to protect, and a budget whose status follows each pod of a rollout
-// would be one more event for each.
-func (p *dllamaPlan) protect(root workload.Pod, complete bool) error {
-	group := root.Annotations[v1.AnnotationGroup]
-	var seen policyv1.PodDisruptionBudget
-	kept := p.Observed(resBudget, &seen) && seen.Annotations[v1.AnnotationGroup] == group
-	if !complete && !kept {
-		return nil
-	}
-	budget := workload.Budget(p.Namespace, names.Object(p.Name, "group"), workload.Owner("dllama", p.Name))
-	budget.Annotations = map[string]string{v1.AnnotationGroup: group}
-	return p.Desire(resBudget, budget, compose.Ready)
 }
 
 func plural(n int, noun string) string {

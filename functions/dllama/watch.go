@@ -14,22 +14,18 @@ import (
 // downloaded, it is known already what they request. For pods that any node can hold it
 // waits until they are composed: their Model is there in seconds, in which each further
 // object takes of Crossplane's budget of events.
-func (p *dllamaPlan) watch() (err error) {
-	if p.scaled() {
-		return nil // each Dllama of the pool does
-	}
-	root := p.rootPod()
+func (d *dllama) watch(pods podBuilder, waits bool) (managed.Pods, error) {
+	root := pods.root()
 	planned := []v1alpha1.PlannedPods{root.Planned("root", 1)}
-	if n := p.workerCount(); n > 0 {
-		planned = append(planned, p.workerPod().Planned("worker", n))
+	if n := pods.workers(); n > 0 {
+		planned = append(planned, pods.worker().Planned("worker", n))
 	}
-	if p.waits != "" && !slices.ContainsFunc(planned, workload.Selective) {
-		return nil
+	if waits && !slices.ContainsFunc(planned, workload.Selective) {
+		return managed.Pods{}, nil
 	}
-	p.pods, err = managed.WatchPods(p.Call, p.Namespace, names.Object(p.Name, "dllama", "pods"), v1alpha1.WorkloadStatusParameters{
-		Selector: workload.Owner("dllama", p.Name), ProgressPort: progressPort(root), Planned: planned,
+	return managed.WatchPods(d.Call, d.Namespace, names.Object(d.Name, "dllama", "pods"), v1alpha1.WorkloadStatusParameters{
+		Selector: workload.Owner("dllama", d.Name), ProgressPort: progressPort(root), Planned: planned,
 	})
-	return err
 }
 
 // progressPort is the port on which a root serves its progress; empty if the engine
