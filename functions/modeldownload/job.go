@@ -36,19 +36,22 @@ const (
 // job returns the Job that downloads a model at a commit. Its name changes with
 // its spec, the token and the volume. hubSecret is the Secret with the connection to
 // the hub.
-func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref, hubSecret string) (job.Job, error) {
-	s := p.settings()
-	f := job.Fetch{From: ref, To: names.DirRef(volumeName) + "/" + folder(m), Include: m.Include, Exclude: m.Exclude, Reload: p.nonce, Owner: p.d.Namespace + "/" + p.d.Name}
+func (m download) job(ref modelref.Ref, hubSecret string) (job.Job, error) {
+	s := m.settings()
+	f := job.Fetch{
+		From: ref, To: names.DirRef(volumeName) + "/" + folder(m.DownloadModel), Include: m.Include, Exclude: m.Exclude,
+		Reload: m.in.nonce, Owner: m.d.Namespace + "/" + m.d.Name,
+	}
 	if len(f.Include) == 0 {
 		f.Include = []string{"*"}
 	}
-	if t := p.d.Spec.HFTokenRef; t != nil {
+	if t := m.d.Spec.HFTokenRef; t != nil {
 		f.Token = &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: t.Name}, Key: t.Key}
 	}
 	f.Concurrency = connections(s)
 	c := f.Container()
 	c.Args = append(c.Args, job.ServeProgress(job.PortProgress))
-	c.Name, c.Image, c.Resources, c.Secrets = resDownload, p.Image, job.Memory(s.Memory), []string{hubSecret}
+	c.Name, c.Image, c.Resources, c.Secrets = resDownload, m.Image, job.Memory(s.Memory), []string{hubSecret}
 	if s.CPU != nil {
 		for _, list := range []*corev1.ResourceList{&c.Resources.Requests, &c.Resources.Limits} {
 			if *list == nil {
@@ -61,31 +64,31 @@ func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref, hubSecret strin
 	if m.RetryCount != nil {
 		retries = *m.RetryCount
 	}
-	j := workload.Job(p.d.Namespace, "", retries, workload.Pod{
-		Labels:       p.labels(m),
+	j := workload.Job(m.d.Namespace, "", retries, workload.Pod{
+		Labels:       m.labels(),
 		Containers:   []workload.Container{c},
 		Ports:        map[string]int32{job.PortProgress: job.ProgressNumber},
 		Volumes:      map[string]string{volumeName: "/models"},
-		Claims:       map[string]workload.Claim{volumeName: {Name: p.d.Spec.StoragePVC}},
-		Env:          workload.EnvOf(p.d.Spec.Env, p.d.Spec.EnvFrom),
-		PullPolicy:   p.d.Spec.ImagePullPolicy,
-		Scheduling:   p.scheduling(),
+		Claims:       map[string]workload.Claim{volumeName: {Name: m.d.Spec.StoragePVC}},
+		Env:          workload.EnvOf(m.d.Spec.Env, m.d.Spec.EnvFrom),
+		PullPolicy:   m.d.Spec.ImagePullPolicy,
+		Scheduling:   m.scheduling(),
 		GraceSeconds: job.GraceSeconds,
 	})
 	if s.TimeoutMillis > 0 {
 		seconds := (s.TimeoutMillis + 999) / 1000
 		j.Spec.ActiveDeadlineSeconds = &seconds
 	}
-	out, err := job.Named(j, p.d.Name, stage(m), p.tokenDigest, p.volumeID)
+	out, err := job.Named(j, m.d.Name, stage(m.DownloadModel), m.in.tokenDigest, m.in.volumeID)
 	if err != nil {
 		return job.Job{}, err
 	}
-	j.Name = names.Object(p.d.Name, plain(path.Base(m.Name)), strings.TrimPrefix(out.Key, resDownload+"-"))
+	j.Name = names.Object(m.d.Name, plain(path.Base(m.Name)), strings.TrimPrefix(out.Key, resDownload+"-"))
 	raw, err := json.Marshal(j.Spec)
 	if err != nil {
 		return job.Job{}, fmt.Errorf("cannot encode Job %q: %w", j.Name, err)
 	}
-	j.Annotations = map[string]string{annotationFolder: p.place(m), annotationSpec: string(raw)}
+	j.Annotations = map[string]string{annotationFolder: m.place(), annotationSpec: string(raw)}
 	return out, nil
 }
 
@@ -120,16 +123,16 @@ func stage(m v1.DownloadModel) string { return resDownload + "-" + names.Hash(8,
 func folder(m v1.DownloadModel) string { return cmp.Or(m.SubPath, m.Name) }
 
 // place is the volume and the folder of a model.
-func (p *downloadPlan) place(m v1.DownloadModel) string { return p.d.Spec.StoragePVC + "/" + folder(m) }
+func (m download) place() string { return m.d.Spec.StoragePVC + "/" + folder(m.DownloadModel) }
 
 // labels of a Job and its pod. The first three are those of hf-operator.
-func (p *downloadPlan) labels(m v1.DownloadModel) map[string]string {
+func (m download) labels() map[string]string {
 	out := map[string]string{
 		"app":    "hf-downloader",
-		"parent": names.Join(names.MaxLabel, p.d.Name),
+		"parent": names.Join(names.MaxLabel, m.d.Name),
 		"model":  plain(m.Name),
 	}
-	maps.Copy(out, workload.Labels(resDownload, "modeldownload", p.d.Name))
+	maps.Copy(out, workload.Labels(resDownload, "modeldownload", m.d.Name))
 	return out
 }
 

@@ -24,28 +24,35 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// model composes one model and returns its state.
-func (p *downloadPlan) model(m v1.DownloadModel) (v1.DownloadedModel, error) {
-	before := p.before(m.Name)
-	state := v1.DownloadedModel{Name: m.Name, Path: "/models/" + folder(m), Hash: p.hash(m)}
-	ref, err := p.source(m)
+// A download is the composition of one model.
+type download struct {
+	*downloadPlan
+	v1.DownloadModel
+	in inputs
+}
+
+// compose composes the model and returns its state.
+func (m download) compose() (v1.DownloadedModel, error) {
+	before := m.before(m.Name)
+	state := v1.DownloadedModel{Name: m.Name, Path: "/models/" + folder(m.DownloadModel), Hash: m.hash()}
+	ref, err := m.source()
 	if err != nil {
 		return set(state, v1.DownloadFailed, reason.SourceInvalid, "spec.models: %v", err), nil
 	}
-	if other := p.sharesFolder(m); other != "" {
+	if other := m.sharesFolder(); other != "" {
 		return set(state, v1.DownloadFailed, reason.SourceInvalid, "Model %q uses folder %q, or one inside of it, too: give one of them another subPath", other, state.Path), nil
 	}
 	// Without the volume's id or the token, the hash is not known.
-	complete := before.Phase == v1.DownloadCompleted && (before.Hash == state.Hash || p.blocked != nil)
-	found, trouble, err := p.revision(m, ref, complete)
+	complete := before.Phase == v1.DownloadCompleted && (before.Hash == state.Hash || m.in.blocked != nil)
+	found, trouble, err := m.revision(ref, complete)
 	if err != nil {
 		return state, err
 	}
 	if complete {
-		return before, p.keep(m)
+		return before, m.keep()
 	}
-	if p.blocked != nil {
-		return p.wait(m, before, state), p.keep(m)
+	if m.in.blocked != nil {
+		return m.wait(before, state), m.keep()
 	}
 	state.Files, state.Bytes, state.Commit = found.Files, found.SizeBytes, found.Commit
 	switch {
@@ -54,29 +61,29 @@ func (p *downloadPlan) model(m v1.DownloadModel) (v1.DownloadedModel, error) {
 	case found.Commit == "" && found.Refusal != "":
 		return set(state, v1.DownloadFailed, reason.RevisionUnavailable, "%s", trouble), nil
 	case found.Commit == "":
-		return set(state, v1.DownloadPending, reason.ResolvingRevision, "%s", trouble), p.keep(m)
+		return set(state, v1.DownloadPending, reason.ResolvingRevision, "%s", trouble), m.keep()
 	}
-	secret := p.hubSecret(m, p.revisionHash(ref))
+	secret := m.hubSecret(m.revisionHash(ref))
 	ref.Revision = found.Commit
-	j, err := p.job(m, ref, secret)
+	j, err := m.job(ref, secret)
 	if err != nil {
 		return state, err
 	}
-	return p.download(m, j, state)
+	return m.composeJob(j, state)
 }
 
-// download composes the Job when its turn has come, and reports what became of it.
-func (p *downloadPlan) download(m v1.DownloadModel, j job.Job, state v1.DownloadedModel) (v1.DownloadedModel, error) {
+// composeJob composes the Job when its turn has come, and reports what became of it.
+func (m download) composeJob(j job.Job, state v1.DownloadedModel) (v1.DownloadedModel, error) {
 	var seen batchv1.Job
-	found := p.Observed(j.Key, &seen)
+	found := m.Observed(j.Key, &seen)
 	if !found {
-		if other := p.writer(m, j.Name); other != "" {
+		if other := m.writer(j.Name); other != "" {
 			return set(state, v1.DownloadPending, reason.DownloadPending, "Waiting until Job %q, which writes to the same folder, or to one around or inside of it, is gone", other), nil
 		}
-		if most := int(p.settings().MaxParallel); most > 0 && p.running >= most {
+		if most := int(m.settings().MaxParallel); most > 0 && m.in.jobs.running >= most {
 			return set(state, v1.DownloadPending, reason.DownloadPending, "Waiting for other Jobs: spec.settings.maxParallel is %d", most), nil
 		}
-		p.running++
+		m.in.jobs.running++
 	}
 	state.JobName = j.Name
 	switch {
@@ -85,12 +92,12 @@ func (p *downloadPlan) download(m v1.DownloadModel, j job.Job, state v1.Download
 	case seen.DeletionTimestamp != nil:
 		return set(state, v1.DownloadPending, reason.Downloading, "Job %q is being deleted, and starts again then", j.Name), nil
 	default:
-		state = p.outcome(seen, state)
+		state = m.outcome(seen, state)
 	}
-	if err := p.guard(); err != nil {
+	if err := m.guard(); err != nil {
 		return state, err
 	}
-	return state, p.Desire(j.Key, j.Job, compose.Readiness(finished(seen)))
+	return state, m.Desire(j.Key, j.Job, compose.Readiness(finished(seen)))
 }
 
 // guard lets others reach the pods only to see how far they are.
@@ -112,24 +119,24 @@ func (p *downloadPlan) guard() error {
 
 // wait is the state of a model while something is missing: that of the Job which
 // runs already, if there is one.
-func (p *downloadPlan) wait(m v1.DownloadModel, before, state v1.DownloadedModel) v1.DownloadedModel {
-	for key := range p.Resources(stage(m) + "-") {
+func (m download) wait(before, state v1.DownloadedModel) v1.DownloadedModel {
+	for key := range m.Resources(stage(m.DownloadModel) + "-") {
 		var seen batchv1.Job
-		if p.Observed(key, &seen) && seen.Name == before.JobName && seen.DeletionTimestamp == nil {
-			return p.outcome(seen, before)
+		if m.Observed(key, &seen) && seen.Name == before.JobName && seen.DeletionTimestamp == nil {
+			return m.outcome(seen, before)
 		}
 	}
-	return set(state, v1.DownloadPending, p.blocked.reason, "%s", p.blocked.message)
+	return set(state, v1.DownloadPending, m.in.blocked.reason, "%s", m.in.blocked.message)
 }
 
 // outcome is the state of a model by its Job. A Job that gave up stays until it is
 // deleted, so that its absence is a request to start again.
-func (p *downloadPlan) outcome(seen batchv1.Job, state v1.DownloadedModel) v1.DownloadedModel {
-	before := p.before(state.Name)
+func (m download) outcome(seen batchv1.Job, state v1.DownloadedModel) v1.DownloadedModel {
+	before := m.before(state.Name)
 	state.FailedAttempts = seen.Status.Failed
 	state.DoneBytes, state.Percent, state.ETASeconds = 0, 0, 0
 	message, gaveUp := job.Failure(seen)
-	problem := p.problemOf(seen.Name)
+	problem := m.problemOf(seen.Name)
 	runs := seen.Status.Ready != nil && *seen.Status.Ready > 0
 	switch {
 	case gaveUp && problem.Message == "" && before.Phase == v1.DownloadFailed && before.JobName == seen.Name:
@@ -148,14 +155,14 @@ func (p *downloadPlan) outcome(seen batchv1.Job, state v1.DownloadedModel) v1.Do
 	case problem.Message != "":
 		return set(state, v1.DownloadPending, problem.Reason, "%s", problem.Message)
 	case runs:
-		return p.runs(seen.Name, state)
+		return m.runs(seen.Name, state)
 	}
 	return set(state, v1.DownloadPending, reason.Downloading, "Job %q starts", seen.Name)
 }
 
 // runs is the state of a model whose Job runs.
-func (p *downloadPlan) runs(jobName string, state v1.DownloadedModel) v1.DownloadedModel {
-	at := p.pods.OfJob(jobName)
+func (m download) runs(jobName string, state v1.DownloadedModel) v1.DownloadedModel {
+	at := m.in.pods.OfJob(jobName)
 	if at.Stage == "" {
 		return set(state, v1.DownloadRunning, reason.Downloading, "Job %q runs", jobName)
 	}
@@ -164,8 +171,8 @@ func (p *downloadPlan) runs(jobName string, state v1.DownloadedModel) v1.Downloa
 }
 
 // problemOf returns the problem of the pods of a Job.
-func (p *downloadPlan) problemOf(jobName string) managed.Problem {
-	problem := p.pods.Problem
+func (m download) problemOf(jobName string) managed.Problem {
+	problem := m.in.pods.Problem
 	if managed.PodOf(jobName, problem.Pod) || problem.Pod == "" && strings.Contains(problem.Message, strconv.Quote(jobName)) {
 		return problem
 	}
@@ -175,20 +182,20 @@ func (p *downloadPlan) problemOf(jobName string) managed.Problem {
 // keep desires the Jobs that exist for a model as they were made, whatever the spec
 // says now: it may not be known what it asks for. A Job whose success is in the status
 // expires. One that is being deleted is not desired, which would make it again.
-func (p *downloadPlan) keep(m v1.DownloadModel) error {
-	for _, key := range slices.Sorted(p.Resources(stage(m) + "-")) {
+func (m download) keep() error {
+	for _, key := range slices.Sorted(m.Resources(stage(m.DownloadModel) + "-")) {
 		var seen batchv1.Job
-		if !p.Observed(key, &seen) || seen.DeletionTimestamp != nil {
+		if !m.Observed(key, &seen) || seen.DeletionTimestamp != nil {
 			continue
 		}
 		j, ok := made(seen)
 		if !ok {
 			continue
 		}
-		if before := p.before(m.Name); finished(seen) && before.Phase == v1.DownloadCompleted && before.JobName == seen.Name {
-			p.expire(j)
+		if before := m.before(m.Name); finished(seen) && before.Phase == v1.DownloadCompleted && before.JobName == seen.Name {
+			m.expire(j)
 		}
-		if err := p.Desire(key, j, compose.Readiness(finished(seen))); err != nil {
+		if err := m.Desire(key, j, compose.Readiness(finished(seen))); err != nil {
 			return err
 		}
 	}
@@ -197,9 +204,9 @@ func (p *downloadPlan) keep(m v1.DownloadModel) error {
 
 // writer returns the name of another Job, of any object, that writes to the model's
 // folder, or to one around or inside of it.
-func (p *downloadPlan) writer(m v1.DownloadModel, own string) string {
-	for _, j := range p.others {
-		if overlap(j.Annotations[annotationFolder], p.place(m)) && j.Name != own && !finished(*j) {
+func (m download) writer(own string) string {
+	for _, j := range m.in.jobs.all {
+		if overlap(j.Annotations[annotationFolder], m.place()) && j.Name != own && !finished(*j) {
 			return j.Name
 		}
 	}
@@ -208,12 +215,12 @@ func (p *downloadPlan) writer(m v1.DownloadModel, own string) string {
 
 // sharesFolder returns the name of an earlier model whose folder is that of m, or
 // one around or inside of it.
-func (p *downloadPlan) sharesFolder(m v1.DownloadModel) string {
-	for _, other := range p.d.Spec.Models {
+func (m download) sharesFolder() string {
+	for _, other := range m.d.Spec.Models {
 		if other.Name == m.Name {
 			return ""
 		}
-		if overlap(folder(m), folder(other)) {
+		if overlap(folder(m.DownloadModel), folder(other)) {
 			return other.Name
 		}
 	}
@@ -226,9 +233,9 @@ func overlap(a, b string) bool {
 }
 
 // source is the repository with the revision that the spec names.
-func (p *downloadPlan) source(m v1.DownloadModel) (modelref.Ref, error) {
+func (m download) source() (modelref.Ref, error) {
 	from := "hf://" + m.Name
-	if e := strings.TrimSuffix(p.d.Spec.Endpoint, "/"); e != "" {
+	if e := strings.TrimSuffix(m.d.Spec.Endpoint, "/"); e != "" {
 		from = e + "/" + m.Name
 	}
 	ref, err := modelref.Parse(from)
@@ -237,48 +244,48 @@ func (p *downloadPlan) source(m v1.DownloadModel) (modelref.Ref, error) {
 }
 
 // hash identifies what the spec asks for. Settings of Jobs are not part of it.
-func (p *downloadPlan) hash(m v1.DownloadModel) string {
-	parts := []string{p.d.Spec.Endpoint, m.Name, cmp.Or(m.SHA, m.Revision), folder(m), p.d.Spec.StoragePVC, p.volumeID, p.nonce, "include"}
+func (m download) hash() string {
+	parts := []string{m.d.Spec.Endpoint, m.Name, cmp.Or(m.SHA, m.Revision), folder(m.DownloadModel), m.d.Spec.StoragePVC, m.in.volumeID, m.in.nonce, "include"}
 	parts = append(append(append(parts, m.Include...), "exclude"), m.Exclude...)
 	return names.Hash(16, parts...)
 }
 
 // revision composes the HubRevision and returns what was found. Another request to
 // reload is another HubRevision, so that branches and tags are resolved again.
-func (p *downloadPlan) revision(m v1.DownloadModel, ref modelref.Ref, complete bool) (found v1alpha1.HubRevisionObservation, trouble string, err error) {
-	hash := p.revisionHash(ref)
+func (m download) revision(ref modelref.Ref, complete bool) (found v1alpha1.HubRevisionObservation, trouble string, err error) {
+	hash := m.revisionHash(ref)
 	res := resRevision + "-" + names.Hash(8, m.Name) + "-" + hash
 	source := ref
 	source.Revision = ""
 	want := &v1alpha1.HubRevision{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindHubRevision},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: names.Object(p.d.Name, resRevision, names.Hash(8, m.Name), hash)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: m.d.Namespace, Name: names.Object(m.d.Name, resRevision, names.Hash(8, m.Name), hash)},
 		Spec: v1alpha1.HubRevisionSpec{
-			ManagedResourceSpec: managed.Observed(p.d.Spec.ProviderConfigRef, p.hubSecret(m, hash)),
+			ManagedResourceSpec: managed.Observed(m.d.Spec.ProviderConfigRef, m.hubSecret(hash)),
 			ForProvider:         v1alpha1.HubRevisionParameters{Source: source.String(), Revision: ref.Revision, Include: m.Include, Exclude: m.Exclude},
 		},
 	}
-	if t := p.d.Spec.HFTokenRef; t != nil {
+	if t := m.d.Spec.HFTokenRef; t != nil {
 		want.Spec.ForProvider.TokenSecretRef, want.Spec.ForProvider.TokenSecretKey = &xpv2.LocalSecretReference{Name: t.Name}, t.Key
 	}
 	var seen v1alpha1.HubRevision
-	if p.Observed(res, &seen) {
+	if m.Observed(res, &seen) {
 		found = seen.Status.AtProvider
 	}
-	_, trouble = managed.Ready(p.Call, res)
+	_, trouble = managed.Ready(m.Call, res)
 	trouble = fmt.Sprintf("Revision %q of %s is not resolved: %s", ref.Revision, source, cmp.Or(found.Refusal, trouble, "the hub has not answered yet"))
-	return found, trouble, p.Desire(res, want, compose.Readiness(complete || found.Commit != ""))
+	return found, trouble, m.Desire(res, want, compose.Readiness(complete || found.Commit != ""))
 }
 
 // revisionHash identifies the HubRevision of a source and a request to reload.
-func (p *downloadPlan) revisionHash(source modelref.Ref) string {
-	return names.Hash(8, source.String(), p.nonce)
+func (m download) revisionHash(source modelref.Ref) string {
+	return names.Hash(8, source.String(), m.in.nonce)
 }
 
 // hubSecret names the Secret with the connection to the hub, which the HubRevision
 // with the hash writes.
-func (p *downloadPlan) hubSecret(m v1.DownloadModel, hash string) string {
-	return names.Object(p.d.Name, "hub", names.Hash(8, m.Name), hash)
+func (m download) hubSecret(hash string) string {
+	return names.Object(m.d.Name, "hub", names.Hash(8, m.Name), hash)
 }
 
 func set(s v1.DownloadedModel, phase string, why reason.Reason, format string, args ...any) v1.DownloadedModel {

@@ -3,10 +3,10 @@
 package modeldownload
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"time"
-
-	batchv1 "k8s.io/api/batch/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
@@ -41,7 +41,7 @@ func Compose(c *compose.Call) error {
 		d:      d,
 		status: v1.ModelDownloadStatus{Status: v1.Status{ObservedGeneration: d.Generation}},
 	}
-	if err := p.Run(p.volume, p.token, p.writers, p.reload, p.watch, p.models, p.report); err != nil {
+	if err := p.compose(); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
@@ -52,22 +52,18 @@ type downloadPlan struct {
 	compose.Plan
 	d      v1.ModelDownload
 	status v1.ModelDownloadStatus
+}
 
+// inputs are what the models have in common.
+type inputs struct {
 	// blocked is what no Job can start without; nil if nothing is missing. Jobs that
 	// run already, and complete models, stay.
-	blocked *blocked
-	// Set by the step volume: a volume of the same name with another id is empty.
-	volumeID string
-	// Set by the step token.
+	blocked     *blocked
+	volumeID    string // a volume of the same name with another id is empty
 	tokenDigest string
-	// Set by the step writers: all Jobs of the namespace that download to volumes, and
-	// how many of those of this object run.
-	others  []*batchv1.Job
-	running int
-	// Set by the step reload: the request to download again; empty for none.
-	nonce string
-	// Set by the step watch: what keeps a pod of a Job from running, and how far they are.
-	pods managed.Pods
+	jobs        *jobs
+	nonce       string       // the request to download again; empty for none
+	pods        managed.Pods // what keeps a pod of a Job from running, and how far they are
 }
 
 type blocked struct {
@@ -75,23 +71,31 @@ type blocked struct {
 	message string
 }
 
-// block records the first thing that is missing.
-func (p *downloadPlan) block(why reason.Reason, message string) {
-	if p.blocked == nil {
-		p.blocked = &blocked{why, message}
-	}
+func blockedBy(why reason.Reason, format string, args ...any) *blocked {
+	return &blocked{why, fmt.Sprintf(format, args...)}
 }
 
-// models composes each model. One that fails does not stop the others.
-func (p *downloadPlan) models() (compose.Next, error) {
+// compose composes each model. One that fails does not stop the others.
+func (p *downloadPlan) compose() (err error) {
+	var in inputs
+	var noVolume, noToken, noJobs *blocked
+	in.volumeID, noVolume = p.volume()
+	in.tokenDigest, noToken = p.token()
+	in.jobs, noJobs = p.writers()
+	in.blocked = cmp.Or(noVolume, noToken, noJobs)
+	in.nonce = p.reload(in.tokenDigest)
+	if in.pods, err = p.watch(); err != nil {
+		return err
+	}
 	for _, m := range p.d.Spec.Models {
-		state, err := p.model(m)
+		state, err := download{p, m, in}.compose()
 		if err != nil {
-			return compose.Stop, err
+			return err
 		}
 		p.status.Models = append(p.status.Models, state)
 	}
-	return compose.Continue, nil
+	p.report(in)
+	return nil
 }
 
 // before returns the state of a model in the observed status.

@@ -6,14 +6,13 @@ import (
 	"time"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/model/progress"
 )
 
 // report derives the lists of the status and the condition from the models.
-func (p *downloadPlan) report() (compose.Next, error) {
+func (p *downloadPlan) report(in inputs) {
 	var done, arrived, all int64
 	sized := true
 	var waiting, failed *v1.DownloadedModel
@@ -32,7 +31,7 @@ func (p *downloadPlan) report() (compose.Next, error) {
 			arrived += min(m.DoneBytes, m.Bytes)
 			p.status.Pending = append(p.status.Pending, m.Name)
 			waiting = first(waiting, m)
-			if p.pods.Message != "" && m.Message == p.pods.Message {
+			if in.pods.Message != "" && m.Message == in.pods.Message {
 				waiting = m
 			}
 		}
@@ -43,8 +42,7 @@ func (p *downloadPlan) report() (compose.Next, error) {
 		p.status.Progress = fmt.Sprintf("%d%%", (done+arrived)*100/all)
 	}
 	p.status.ETA = eta(p.status.Models)
-	p.condition(waiting, failed, done)
-	return compose.Continue, nil
+	p.condition(in.blocked, waiting, failed, done)
 }
 
 // eta returns the time until all Jobs end; empty if it is not known of one model.
@@ -64,15 +62,15 @@ func eta(models []v1.DownloadedModel) string {
 
 // condition is false for a pending model before a failed one: as long as one is
 // pending, waiting changes something.
-func (p *downloadPlan) condition(waiting, failed *v1.DownloadedModel, done int64) {
+func (p *downloadPlan) condition(missing *blocked, waiting, failed *v1.DownloadedModel, done int64) {
 	summary := p.status.Summary + " models are complete"
 	if len(p.status.Failed) > 0 {
 		summary += ", failed: " + strings.Join(p.status.Failed, ", ")
 	}
 	switch {
-	case p.blocked != nil && (waiting != nil || failed != nil):
+	case missing != nil && (waiting != nil || failed != nil):
 		p.Within(retryMissing)
-		p.Fail(p.blocked.reason, "%s; %s", p.blocked.message, summary)
+		p.Fail(missing.reason, "%s; %s", missing.message, summary)
 	case waiting != nil:
 		p.Within(retryPending)
 		p.Fail(reason.Reason(waiting.Reason), "Model %q: %s; %s", waiting.Name, waiting.Message, summary)
