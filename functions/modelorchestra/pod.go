@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/workload"
@@ -164,4 +165,13 @@ func (w part) resources() corev1.ResourceRequirements {
 		out = *w.Resources.DeepCopy()
 	}
 	return out
+}
+
+// object is one of a kind whose Go types are not ours.
+func (w part) object(apiVersion, kind, name string, annotations map[string]string, spec map[string]any) *unstructured.Unstructured {
+	meta := map[string]any{"namespace": w.namespace, "name": name, "labels": workload.AnyMap(w.labels())}
+	if len(annotations) > 0 {
+		meta["annotations"] = workload.AnyMap(annotations)
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta, "spec": spec}}
 }

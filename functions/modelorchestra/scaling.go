@@ -75,66 +75,73 @@ func or(given *int32, otherwise int32) int32 {
 	return otherwise
 }
 
-// scaler scales the Deployment of an application.
-func (w part) scaler(a application, service string) any {
-	if a.Scaling.Type == scalerHPA {
-		return w.podAutoscaler(a.Scaling)
+// A scaler scales the Deployment of an application.
+type scaler struct {
+	of      part
+	app     application
+	gateway string // name of its Service
+}
+
+func (s scaler) object() any {
+	if s.app.Scaling.Type == scalerHPA {
+		return s.podAutoscaler()
 	}
-	return w.scaledObject(a, service)
+	return s.scaledObject()
 }
 
 // scaledObject scales by the requests that wait at the gateway.
-func (w part) scaledObject(a application, service string) any {
-	s := a.Scaling.Spec
+func (s scaler) scaledObject() any {
+	w, limits := s.of, s.app.Scaling.Spec
 	spec := map[string]any{
 		"scaleTargetRef":        map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": w.name},
-		"pollingInterval":       int64(or(s.PollingInterval, 60)),
-		"initialCooldownPeriod": int64(or(s.InitialCooldownPeriod, 300)),
-		"cooldownPeriod":        int64(or(s.CooldownPeriod, 300)),
-		"minReplicaCount":       int64(or(s.MinReplicaCount, defaultMinimum)),
-		"maxReplicaCount":       int64(maximum(s)),
+		"pollingInterval":       int64(or(limits.PollingInterval, 60)),
+		"initialCooldownPeriod": int64(or(limits.InitialCooldownPeriod, 300)),
+		"cooldownPeriod":        int64(or(limits.CooldownPeriod, 300)),
+		"minReplicaCount":       int64(or(limits.MinReplicaCount, defaultMinimum)),
+		"maxReplicaCount":       int64(maximum(limits)),
 		"triggers": []any{map[string]any{
 			"type": "external-push",
 			"metadata": map[string]any{
-				"scalerAddress": fmt.Sprintf("%s.%s.svc.cluster.local:%d", service, w.namespace, w.internal),
-				"target_" + cmp.Or(a.ReaderConfig.ConsumerGroup, defaultGroup): fmt.Sprint(or(a.Scaling.MetricTarget.Value, 10)),
+				"scalerAddress": fmt.Sprintf("%s.%s.svc.cluster.local:%d", s.gateway, w.namespace, w.internal),
+				"target_" + cmp.Or(s.app.ReaderConfig.ConsumerGroup, defaultGroup): fmt.Sprint(or(s.app.Scaling.MetricTarget.Value, 10)),
 			},
 		}},
 	}
-	if s.IdleReplicaCount != nil {
-		spec["idleReplicaCount"] = int64(*s.IdleReplicaCount)
+	if limits.IdleReplicaCount != nil {
+		spec["idleReplicaCount"] = int64(*limits.IdleReplicaCount)
 	}
-	if f := s.Fallback; f != nil {
+	if f := limits.Fallback; f != nil {
 		spec["fallback"] = map[string]any{"failureThreshold": int64(f.FailureThreshold), "replicas": int64(f.Replicas)}
 	}
-	if s.Advanced != nil {
+	if limits.Advanced != nil {
 		// Numbers and strings only, so that it cannot fail.
-		if advanced, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s.Advanced); err == nil {
+		if advanced, err := runtime.DefaultUnstructuredConverter.ToUnstructured(limits.Advanced); err == nil {
 			spec["advanced"] = advanced
 		}
 	}
-	return w.object("keda.sh/v1alpha1", "ScaledObject", w.name, a.Scaling.Annotations, spec)
+	return w.object("keda.sh/v1alpha1", "ScaledObject", w.name, s.app.Scaling.Annotations, spec)
 }
 
 // podAutoscaler scales by the use of CPU. It cannot scale to zero.
-func (w part) podAutoscaler(s v1.OrchestraScaling) *autoscalingv2.HorizontalPodAutoscaler {
+func (s scaler) podAutoscaler() *autoscalingv2.HorizontalPodAutoscaler {
+	w, given := s.of, s.app.Scaling
 	out := &autoscalingv2.HorizontalPodAutoscaler{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "autoscaling/v2", Kind: scalerHPA},
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name, Labels: w.labels(), Annotations: s.Annotations},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name, Labels: w.labels(), Annotations: given.Annotations},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
 			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: w.name},
-			MinReplicas:    ptr(max(or(s.Spec.MinReplicaCount, defaultMinimum), 1)),
-			MaxReplicas:    maximum(s.Spec),
+			MinReplicas:    ptr(max(or(given.Spec.MinReplicaCount, defaultMinimum), 1)),
+			MaxReplicas:    maximum(given.Spec),
 			Metrics: []autoscalingv2.MetricSpec{{
 				Type: autoscalingv2.ResourceMetricSourceType,
 				Resource: &autoscalingv2.ResourceMetricSource{
 					Name:   corev1.ResourceCPU,
-					Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: ptr(or(s.CPUUtilization, 80))},
+					Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: ptr(or(given.CPUUtilization, 80))},
 				},
 			}},
 		},
 	}
-	if a := s.Spec.Advanced; a != nil && a.HorizontalPodAutoscalerConfig != nil {
+	if a := given.Spec.Advanced; a != nil && a.HorizontalPodAutoscalerConfig != nil {
 		out.Spec.Behavior = a.HorizontalPodAutoscalerConfig.Behavior
 	}
 	return out

@@ -101,15 +101,16 @@ func (p *orchestraPlan) takeoffGateway() (compose.Next, error) {
 	if err := p.desirePart(gateway, w, count, p.gatewayReady || *count == 0); err != nil {
 		return compose.Stop, err
 	}
+	way := access{w}
 	routed := false // not while the cluster lacks the kind of the routes
-	for kind := range w.routes() {
+	for kind := range way.routes() {
 		routed = routed || p.WillBeReady(kind+"-"+gateway)
 	}
-	p.status.GatewayServiceName, p.status.URL = w.name, w.url(routed)
+	p.status.GatewayServiceName, p.status.URL = w.name, way.url(routed)
 	if !g.ExportPrometheusMetrics {
 		return compose.Continue, nil
 	}
-	return compose.Continue, p.Desire(resMonitor, w.monitor(), compose.Ready)
+	return compose.Continue, p.Desire(resMonitor, way.monitor(), compose.Ready)
 }
 
 func replicas(given *int32) *int32 {
@@ -121,11 +122,12 @@ func replicas(given *int32) *int32 {
 
 // desirePart composes the pods of a part, their configuration, and the way to them.
 func (p *orchestraPlan) desirePart(name string, w part, replicas *int32, ready bool) error {
+	way := access{w}
 	objects := map[string]any{resConfig + name: configMap(w.namespace, w.name, w.labels(), w.config)}
 	if w.Service != nil {
-		objects[resService+name] = w.service()
+		objects[resService+name] = way.service()
 	}
-	for kind, route := range w.routes() {
+	for kind, route := range way.routes() {
 		objects[kind+"-"+name] = route
 	}
 	for res, obj := range objects {
@@ -163,7 +165,7 @@ func (p *orchestraPlan) takeoffApplication(a application, w part) error {
 	idle := *count == 0
 	if scaled(a.Scaling) {
 		count, idle = p.unscaled(a.name), p.idle(a)
-		if err := p.Desire(resScaler+a.name, w.scaler(a, p.front.name), compose.Ready); err != nil {
+		if err := p.Desire(resScaler+a.name, scaler{w, a, p.front.name}.object(), compose.Ready); err != nil {
 			return err
 		}
 	}
