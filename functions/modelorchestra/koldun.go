@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -19,21 +19,50 @@ const tokenKey = "token"
 // modelName is a name of models in a namespace.
 var modelName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
-// check refuses what Koldun cannot run.
-func (p *orchestraPlan) check() (compose.Next, error) {
-	if i := p.o.Spec.Gateway.Ingress; enabled(i.Enabled) && (len(i.Hosts) != 1 || len(i.Hosts[0].Paths) > 1) {
-		return p.refuse("spec.gateway.ingress.hosts: with backend Koldun a route has one host and one path")
+// koldun is the backend of Koldun's own kinds.
+type koldun struct{ *orchestraPlan }
+
+func (k koldun) compose(applications []application) error {
+	if problem := k.check(applications); problem != "" {
+		return k.refuse(problem)
 	}
-	if _, problem := envOf(p.o.Spec.Gateway.OrchestraPod); problem != "" {
-		return p.refuse("spec.gateway.%s", problem)
+	front, err := k.composeGateway()
+	if err != nil {
+		return err
 	}
-	for _, a := range p.applications {
+	states := []state{front}
+	for _, a := range applications {
+		found, err := k.composeApplication(a)
+		if err != nil {
+			return err
+		}
+		k.add(a, group(a), found.serves)
+		states = append(states, found)
+	}
+	i := slices.IndexFunc(states, func(s state) bool { return !s.serves && s.why != "" })
+	if i >= 0 {
+		k.Fail(states[i].why, "%s", states[i].message)
+	} else {
+		k.report(front.serves)
+	}
+	return nil
+}
+
+// check says what Koldun cannot run; empty if nothing.
+func (k koldun) check(applications []application) string {
+	if i := k.o.Spec.Gateway.Ingress; enabled(i.Enabled) && (len(i.Hosts) != 1 || len(i.Hosts[0].Paths) > 1) {
+		return "spec.gateway.ingress.hosts: with backend Koldun a route has one host and one path"
+	}
+	if _, problem := envOf(k.o.Spec.Gateway.OrchestraPod); problem != "" {
+		return "spec.gateway." + problem
+	}
+	for _, a := range applications {
 		_, problem := envOf(a.OrchestraPod)
-		if problem = cmp.Or(problem, invalid(a, p.runtime(a), group(a)), checkScaling(a.Scaling)); problem != "" {
-			return p.refuse("spec.applications.%s.%s", a.name, problem)
+		if problem = cmp.Or(problem, invalid(a, k.runtime(a), group(a)), checkScaling(a.Scaling)); problem != "" {
+			return fmt.Sprintf("spec.applications.%s.%s", a.name, problem)
 		}
 	}
-	return compose.Continue, nil
+	return ""
 }
 
 // group is the name of the model of an application.
@@ -48,17 +77,17 @@ func envOf(pod v1.OrchestraPod) (v1.PodEnv, string) {
 	return v1.PodEnv{Env: vars, EnvFrom: pod.EnvFrom}, problem
 }
 
-// koldunGateway composes an Ingress of Koldun. The applications are the pools, so it
+// composeGateway composes an Ingress of Koldun. The applications are the pools, so it
 // makes none.
-func (p *orchestraPlan) koldunGateway() (compose.Next, error) {
-	s := p.o.Spec
+func (k koldun) composeGateway() (state, error) {
+	s := k.o.Spec
 	g := s.Gateway
-	env, _ := envOf(g.OrchestraPod) // the step check has refused what is wrong
+	env, _ := envOf(g.OrchestraPod) // check has refused what is wrong
 	want := &v1.Ingress{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindIngress},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.name()},
+		ObjectMeta: metav1.ObjectMeta{Namespace: k.o.Namespace, Name: k.name()},
 		Spec: v1.IngressSpec{Backend: v1.Backend{Sessions: "Static", GatewaySettings: v1.GatewaySettings{
-			AllowAnonymous: s.AllowAnonymous, Resources: g.Resources, BackendEnv: env.Env, BackendEnvFrom: env.EnvFrom, BackendScheduling: p.scheduling(g.OrchestraPod),
+			AllowAnonymous: s.AllowAnonymous, Resources: g.Resources, BackendEnv: env.Env, BackendEnvFrom: env.EnvFrom, BackendScheduling: k.scheduling(g.OrchestraPod),
 			Replicas: max(or(g.ReplicaCount, 1), 1),
 		}}},
 	}
@@ -73,13 +102,11 @@ func (p *orchestraPlan) koldunGateway() (compose.Next, error) {
 		}
 	}
 	want.Spec.Route = route(g.Ingress)
-	own := p.own(resIngress)
+	own := k.own(resIngress)
 	var seen v1.Ingress
-	_, trouble := own.Observe(p.Call, &seen)
-	p.gateway = stateOf(v1.KindIngress, want.Name, seen.Status.Conditions, trouble)
-	p.gatewayReady = p.gateway.serves
-	p.status.URL, p.status.GatewayServiceName = seen.Status.URL, cmp.Or(seen.Status.BackendServiceName, want.Name)
-	return compose.Continue, own.Compose(p.Call, want, want.Spec)
+	_, trouble := own.Observe(k.Call, &seen)
+	k.status.URL, k.status.GatewayServiceName = seen.Status.URL, cmp.Or(seen.Status.BackendServiceName, want.Name)
+	return stateOf(v1.KindIngress, want.Name, seen.Status.Conditions, trouble), own.Compose(k.Call, want, want.Spec)
 }
 
 // route of the gateway, which has one host and one path.
@@ -93,56 +120,44 @@ func route(i v1.OrchestraIngress) *v1.Route {
 	}
 }
 
-func (p *orchestraPlan) scheduling(pod v1.OrchestraPod) *v1.Scheduling {
-	return &v1.Scheduling{NodeSelector: pod.NodeSelector, Tolerations: pod.Tolerations, Affinity: pod.Affinity, ImagePullSecrets: p.o.Spec.ImagePullSecrets}
+func (k koldun) scheduling(pod v1.OrchestraPod) *v1.Scheduling {
+	return &v1.Scheduling{NodeSelector: pod.NodeSelector, Tolerations: pod.Tolerations, Affinity: pod.Affinity, ImagePullSecrets: k.o.Spec.ImagePullSecrets}
 }
 
-// koldunApplications composes a Session for each application, or Dllamas if its server
+// composeApplication composes a Session for an application, or Dllamas if its server
 // reads no files of a Model.
-func (p *orchestraPlan) koldunApplications() (compose.Next, error) {
-	for _, a := range p.applications {
-		found, err := p.koldunApplication(a)
-		if err != nil {
-			return compose.Stop, err
-		}
-		p.add(a, group(a), found.serves)
-		p.states = append(p.states, found)
-	}
-	return compose.Continue, nil
-}
-
-func (p *orchestraPlan) koldunApplication(a application) (found state, err error) {
-	r := p.runtime(a)
+func (k koldun) composeApplication(a application) (found state, err error) {
+	r := k.runtime(a)
 	if readsNoFiles(r.Engine) {
-		return p.dllamas(a, r)
+		return k.dllamas(a, r)
 	}
 	ref := a.ModelRef
 	var model state
 	if ref == nil {
-		ref = &v1.ModelReference{Name: p.member(a.name)}
-		if model, err = p.model(a, r); err != nil {
+		ref = &v1.ModelReference{Name: k.member(a.name)}
+		if model, err = k.model(a, r); err != nil {
 			return found, err
 		}
 	}
-	own := p.own(resSession + a.name)
+	own := k.own(resSession + a.name)
 	session := &v1.Session{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindSession},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.member(a.name)},
-		Spec:       v1.SessionSpec{ModelRef: *ref, Runtime: r, NATS: p.o.Spec.NATS, Traffic: &v1.Traffic{Model: group(a)}, Scaling: size(a)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: k.o.Namespace, Name: k.member(a.name)},
+		Spec:       v1.SessionSpec{ModelRef: *ref, Runtime: r, NATS: k.o.Spec.NATS, Traffic: &v1.Traffic{Model: group(a)}, Scaling: size(a)},
 	}
 	var seen v1.Session
-	_, trouble := own.Observe(p.Call, &seen)
+	_, trouble := own.Observe(k.Call, &seen)
 	found = stateOf(v1.KindSession, session.Name, seen.Status.Conditions, trouble)
 	if !found.serves && model.why != "" {
 		found = model // the Session waits for it
 	}
-	return found, own.Compose(p.Call, session, session.Spec)
+	return found, own.Compose(k.Call, session, session.Spec)
 }
 
 // member is the name of what serves an application. It leaves room for what Sessions
 // add to it.
-func (p *orchestraPlan) member(parts ...string) string {
-	return names.Object(p.full(), parts...)
+func (k koldun) member(parts ...string) string {
+	return names.Object(k.full(), parts...)
 }
 
 // size of the pool of an application.
@@ -159,11 +174,11 @@ func size(a application) v1.Scaling {
 }
 
 // model composes the Model of an application.
-func (p *orchestraPlan) model(a application, r v1.Runtime) (found state, err error) {
+func (k koldun) model(a application, r v1.Runtime) (found state, err error) {
 	m := &v1.Model{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindModel},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.member(a.name)},
-		Spec:       v1.ModelSpec{SourceURL: "hf://" + a.ReaderConfig.ModelName, NATS: p.o.Spec.NATS, Scheduling: p.scheduling(v1.OrchestraPod{}), PodEnv: r.PodEnv},
+		ObjectMeta: metav1.ObjectMeta{Namespace: k.o.Namespace, Name: k.member(a.name)},
+		Spec:       v1.ModelSpec{SourceURL: "hf://" + a.ReaderConfig.ModelName, NATS: k.o.Spec.NATS, Scheduling: k.scheduling(v1.OrchestraPod{}), PodEnv: r.PodEnv},
 	}
 	if ref := a.ReaderConfig.AccessTokenSecretRef; ref != nil {
 		m.Spec.Download = &v1.Download{HuggingFaceTokenSecretRef: &v1.SecretReference{Name: ref.Name}}
@@ -171,29 +186,29 @@ func (p *orchestraPlan) model(a application, r v1.Runtime) (found state, err err
 	if r.Engine.Server != nil {
 		m.Spec.Conversion = &v1.Conversion{Type: "None"} // servers load the source files
 	}
-	own := p.own(resModel + a.name)
+	own := k.own(resModel + a.name)
 	var seen v1.Model
-	_, trouble := own.Observe(p.Call, &seen)
-	return stateOf(v1.KindModel, m.Name, seen.Status.Conditions, trouble), own.Compose(p.Call, m, m.Spec)
+	_, trouble := own.Observe(k.Call, &seen)
+	return stateOf(v1.KindModel, m.Name, seen.Status.Conditions, trouble), own.Compose(k.Call, m, m.Spec)
 }
 
 // dllamas composes a Dllama for each replica. One that serves is enough.
-func (p *orchestraPlan) dllamas(a application, r v1.Runtime) (found state, err error) {
+func (k koldun) dllamas(a application, r v1.Runtime) (found state, err error) {
 	n := *replicas(a.ReplicaCount)
 	found.serves = n == 0
 	for i := range n {
-		own := p.own(fmt.Sprintf(resDllama, i) + a.name)
+		own := k.own(fmt.Sprintf(resDllama, i) + a.name)
 		d := &v1.Dllama{
 			TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindDllama},
-			ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.member(a.name, fmt.Sprint(i))},
-			Spec:       v1.DllamaSpec{Runtime: r, NATS: p.o.Spec.NATS, Traffic: &v1.Traffic{Model: group(a)}},
+			ObjectMeta: metav1.ObjectMeta{Namespace: k.o.Namespace, Name: k.member(a.name, fmt.Sprint(i))},
+			Spec:       v1.DllamaSpec{Runtime: r, NATS: k.o.Spec.NATS, Traffic: &v1.Traffic{Model: group(a)}},
 		}
 		var seen v1.Dllama
-		_, trouble := own.Observe(p.Call, &seen)
+		_, trouble := own.Observe(k.Call, &seen)
 		if one := stateOf(v1.KindDllama, d.Name, seen.Status.Conditions, trouble); one.serves || !found.serves && found.why == "" {
 			found = one
 		}
-		if err := own.Compose(p.Call, d, d.Spec); err != nil {
+		if err := own.Compose(k.Call, d, d.Spec); err != nil {
 			return found, err
 		}
 	}

@@ -45,11 +45,7 @@ func Compose(c *compose.Call) error {
 		return err
 	}
 	p := &orchestraPlan{Plan: compose.Plan{Call: c}, o: o, status: v1.ModelOrchestraStatus{Status: v1.Status{ObservedGeneration: o.Generation}}}
-	steps := []compose.Step{p.merge, p.allow, p.plan, p.account, p.takeoffGateway, p.takeoffApplications, p.watch, p.report}
-	if o.Spec.Backend == backendKoldun {
-		steps = []compose.Step{p.merge, p.allow, p.check, p.koldunGateway, p.koldunApplications, p.report}
-	}
-	if err := p.Run(steps...); err != nil {
+	if err := p.compose(); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
@@ -67,30 +63,33 @@ type orchestraPlan struct {
 	compose.Plan
 	o      v1.ModelOrchestra
 	status v1.ModelOrchestraStatus
-
-	applications []application // set by the step merge, in the order of names
-	front        part          // set by the step plan, and so are the readers of applications
-	readers      []part
-	gatewayReady bool
-	gateway      state   // of backend Koldun, like the states of the applications
-	states       []state // in the order of applications
 }
 
-// merge merges the applications with the template.
-func (p *orchestraPlan) merge() (compose.Next, error) {
-	var given map[string]bool
+// A backend composes the gateway and the applications, which are in the order of names.
+// It reports what is not ready, or refuses what it cannot run.
+type backend interface {
+	compose(applications []application) error
+}
+
+func (p *orchestraPlan) compose() error {
+	var applications []application
 	for _, name := range slices.Sorted(maps.Keys(p.o.Spec.Applications)) {
 		merged, err := mergeApplication(p.o.Spec.ApplicationTemplate, p.o.Spec.Applications[name])
 		if err != nil {
-			return compose.Stop, err
+			return err
 		}
-		p.applications = append(p.applications, application{merged, name})
+		applications = append(applications, application{merged, name})
 	}
+	var on backend = takeoff{p}
+	var given map[string]bool
 	if p.o.Spec.Backend == backendKoldun {
-		given = withoutEffect(p.o.Spec)
+		on, given = koldun{p}, withoutEffect(p.o.Spec)
 	}
 	p.Legacy(given)
-	return compose.Continue, nil
+	if p.Allow(p.o.Namespace, uses(p.o.Spec, applications)...) == compose.Stop {
+		return nil
+	}
+	return on.compose(applications)
 }
 
 // full begins the names of all objects, as the vendor's chart has it.
@@ -120,18 +119,18 @@ func (p *orchestraPlan) add(a application, model string, ready bool) {
 	}
 }
 
-// refuse sets the condition of a ModelOrchestra that cannot be composed. If something
-// exists, it is an error, so that Crossplane keeps what runs.
-func (p *orchestraPlan) refuse(format string, args ...any) (compose.Next, error) {
-	p.Fail(reason.ApplicationInvalid, format, args...)
+// refuse sets the condition of a ModelOrchestra that cannot be composed, for a problem. If
+// something exists, it is an error, so that Crossplane keeps what runs.
+func (p *orchestraPlan) refuse(problem string) error {
+	p.Fail(reason.ApplicationInvalid, "%s", problem)
 	for range p.Resources("") {
-		return compose.Stop, fmt.Errorf(format+"; what exists stays as it is", args...)
+		return fmt.Errorf("%s; what exists stays as it is", problem)
 	}
-	return compose.Stop, nil
+	return nil
 }
 
-// allow refuses what the platform team keeps to itself.
-func (p *orchestraPlan) allow() (compose.Next, error) {
+// uses lists what the platform team may keep to itself.
+func uses(s v1.ModelOrchestraSpec, applications []application) []platform.Use {
 	image := func(path string, pod v1.OrchestraPod) platform.Use {
 		repository := pod.Image.Repository
 		if repository == defaultRepository {
@@ -139,28 +138,24 @@ func (p *orchestraPlan) allow() (compose.Next, error) {
 		}
 		return platform.Image(path+".image.repository", repository)
 	}
-	uses := []platform.Use{image("spec.gateway", p.o.Spec.Gateway.OrchestraPod)}
-	for _, a := range p.applications {
-		uses = append(uses, image("spec.applications."+a.name, a.OrchestraPod))
+	out := []platform.Use{image("spec.gateway", s.Gateway.OrchestraPod)}
+	for _, a := range applications {
+		out = append(out, image("spec.applications."+a.name, a.OrchestraPod))
 	}
-	return p.Allow(p.o.Namespace, uses...), nil
+	return out
 }
 
 // report sets the condition by what is ready.
-func (p *orchestraPlan) report() (compose.Next, error) {
-	for _, s := range append([]state{p.gateway}, p.states...) {
-		if !s.serves {
-			p.FailIf(s.why, s.message)
-		}
-	}
-	if !p.gatewayReady {
+func (p *orchestraPlan) report(gatewayReady bool) {
+	if !gatewayReady {
 		p.Fail(reason.GatewayStarting, "The gateway %q is not ready yet", p.status.GatewayServiceName)
+		return
 	}
 	for _, a := range p.status.Applications {
 		if !a.Ready {
 			p.Fail(reason.ApplicationsStarting, "Application %q has no ready replica yet", a.Name)
+			return
 		}
 	}
 	p.Serve(reason.Available, "%d applications are served at %s", p.status.Total, p.status.URL)
-	return compose.Continue, nil
 }

@@ -12,9 +12,9 @@ const (
 
 // runtime is how Koldun runs an application. Without an engine, vllm serves on CUDA
 // devices.
-func (p *orchestraPlan) runtime(a application) v1.Runtime {
+func (k koldun) runtime(a application) v1.Runtime {
 	env, _ := envOf(a.OrchestraPod)
-	r := v1.Runtime{PodEnv: env, Nodes: a.Nodes, ImagePullPolicy: a.Image.PullPolicy, RootResources: a.Resources, Scheduling: p.scheduling(a.OrchestraPod)}
+	r := v1.Runtime{PodEnv: env, Nodes: a.Nodes, ImagePullPolicy: a.Image.PullPolicy, RootResources: a.Resources, Scheduling: k.scheduling(a.OrchestraPod)}
 	cuda := a.ReaderConfig.Device == deviceCUDA
 	switch {
 	case a.Engine != nil:

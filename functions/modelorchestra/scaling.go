@@ -51,18 +51,18 @@ func checkScaling(s v1.OrchestraScaling) string {
 }
 
 // unscaled returns the replicas of a scaled Deployment while no scaler has set them.
-func (p *orchestraPlan) unscaled(name string) *int32 {
+func (t takeoff) unscaled(name string) *int32 {
 	var d appsv1.Deployment
-	if !p.Observed(resDeployment+name, &d) {
+	if !t.Observed(resDeployment+name, &d) {
 		return nil
 	}
 	return workload.UnscaledReplicas(d)
 }
 
 // idle reports whether a scaled application has no replicas because it needs none now.
-func (p *orchestraPlan) idle(a application) bool {
+func (t takeoff) idle(a application) bool {
 	var d appsv1.Deployment
-	if a.Scaling.Type == scalerHPA || minimum(a.Scaling) > 0 || !p.Observed(resDeployment+a.name, &d) {
+	if a.Scaling.Type == scalerHPA || minimum(a.Scaling) > 0 || !t.Observed(resDeployment+a.name, &d) {
 		return false
 	}
 	return d.Spec.Replicas != nil && *d.Spec.Replicas == 0

@@ -3,6 +3,7 @@ package modelorchestra
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,60 +17,83 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// account composes the ServiceAccount of all pods.
-func (p *orchestraPlan) account() (compose.Next, error) {
-	a := p.serviceAccount()
-	if a.Create != nil && !*a.Create {
-		return compose.Continue, nil
+// takeoff is the backend of the vendor's image.
+type takeoff struct{ *orchestraPlan }
+
+func (t takeoff) compose(applications []application) error {
+	front, readers, problem := t.parts(applications)
+	if problem != "" {
+		return t.refuse(problem)
 	}
-	return compose.Continue, p.Desire(resAccount, &corev1.ServiceAccount{
+	if err := t.account(); err != nil {
+		return err
+	}
+	gatewayReady, err := t.composeGateway(front)
+	if err != nil {
+		return err
+	}
+	for i, a := range applications {
+		if err := t.composeReader(a, readers[i], front.name); err != nil {
+			return err
+		}
+	}
+	return t.watch(gatewayReady)
+}
+
+// account composes the ServiceAccount of all pods.
+func (t takeoff) account() error {
+	a := t.serviceAccount()
+	if a.Create != nil && !*a.Create {
+		return nil
+	}
+	return t.Desire(resAccount, &corev1.ServiceAccount{
 		TypeMeta:                     metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
-		ObjectMeta:                   metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.accountName(), Annotations: a.Annotations},
+		ObjectMeta:                   metav1.ObjectMeta{Namespace: t.o.Namespace, Name: t.accountName(), Annotations: a.Annotations},
 		AutomountServiceAccountToken: ptr(a.Automount != nil && *a.Automount),
 	}, compose.Ready)
 }
 
-func (p *orchestraPlan) serviceAccount() v1.OrchestraServiceAccount {
-	if a := p.o.Spec.ServiceAccount; a != nil {
+func (t takeoff) serviceAccount() v1.OrchestraServiceAccount {
+	if a := t.o.Spec.ServiceAccount; a != nil {
 		return *a
 	}
 	return v1.OrchestraServiceAccount{}
 }
 
-func (p *orchestraPlan) accountName() string {
-	a := p.serviceAccount()
+func (t takeoff) accountName() string {
+	a := t.serviceAccount()
 	if a.Create != nil && !*a.Create {
 		return cmp.Or(a.Name, "default")
 	}
-	return cmp.Or(a.Name, p.name())
+	return cmp.Or(a.Name, t.name())
 }
 
 // part returns what the gateway and the applications have in common.
-func (p *orchestraPlan) part(pod v1.OrchestraPod, name, component, variant string) part {
-	a := p.serviceAccount()
+func (t takeoff) part(pod v1.OrchestraPod, name, component, variant string) part {
+	a := t.serviceAccount()
 	return part{
-		OrchestraPod: pod, namespace: p.o.Namespace, name: p.name(name), orchestra: p.o.Name, component: component,
-		label: cmp.Or(p.o.Spec.NameOverride, "model-orchestra"), variant: variant, internal: internalPort(p.o.Spec.Gateway.Config),
+		OrchestraPod: pod, namespace: t.o.Namespace, name: t.name(name), orchestra: t.o.Name, component: component,
+		label: cmp.Or(t.o.Spec.NameOverride, "model-orchestra"), variant: variant, internal: internalPort(t.o.Spec.Gateway.Config),
 		env:         []corev1.EnvVar{{Name: "TAKEOFF_ADD_READER_ID_SUFFIX", Value: "true"}},
-		pullSecrets: p.o.Spec.ImagePullSecrets, account: p.accountName(), automount: a.Automount != nil && *a.Automount,
+		pullSecrets: t.o.Spec.ImagePullSecrets, account: t.accountName(), automount: a.Automount != nil && *a.Automount,
 	}
 }
 
-// plan prepares the gateway and the readers, and refuses what cannot work.
-func (p *orchestraPlan) plan() (compose.Next, error) {
-	g := p.o.Spec.Gateway
-	p.front = p.part(g.OrchestraPod, gateway, gateway, "cpu")
+// parts prepares the gateway and the readers of the applications, or says what cannot work.
+func (t takeoff) parts(applications []application) (front part, readers []part, problem string) {
+	g := t.o.Spec.Gateway
+	front = t.part(g.OrchestraPod, gateway, gateway, "cpu")
 	var err error
-	if p.front.config, err = serverConfig(g.Config); err == nil {
-		err = p.front.check()
+	if front.config, err = serverConfig(g.Config); err == nil {
+		err = front.check()
 	}
 	if err != nil {
-		return p.refuse("spec.gateway.%v", err)
+		return front, nil, fmt.Sprintf("spec.gateway.%v", err)
 	}
-	for _, a := range p.applications {
-		w := p.part(a.OrchestraPod, a.name, names.Join(names.MaxLabel, "application", a.name), "gpu")
+	for _, a := range applications {
+		w := t.part(a.OrchestraPod, a.name, names.Join(names.MaxLabel, "application", a.name), "gpu")
 		prepare(&w, a)
-		if w.config, err = readerConfig(a, p.front.name, w.internal); err == nil {
+		if w.config, err = readerConfig(a, front.name, w.internal); err == nil {
 			err = w.check()
 		}
 		if err == nil {
@@ -78,16 +102,16 @@ func (p *orchestraPlan) plan() (compose.Next, error) {
 			}
 		}
 		if err != nil {
-			return p.refuse("spec.applications.%s.%v", a.name, err)
+			return front, nil, fmt.Sprintf("spec.applications.%s.%v", a.name, err)
 		}
-		p.readers = append(p.readers, w)
+		readers = append(readers, w)
 	}
-	return compose.Continue, nil
+	return front, readers, ""
 }
 
-// takeoffGateway composes the gateway and the way to it.
-func (p *orchestraPlan) takeoffGateway() (compose.Next, error) {
-	g, w := p.o.Spec.Gateway, p.front
+// composeGateway composes the gateway and the way to it.
+func (t takeoff) composeGateway(w part) (ready bool, err error) {
+	g := t.o.Spec.Gateway
 	if w.Service == nil {
 		w.Service = &v1.OrchestraService{}
 	}
@@ -97,20 +121,20 @@ func (p *orchestraPlan) takeoffGateway() (compose.Next, error) {
 		}}
 	}
 	count := replicas(g.ReplicaCount)
-	p.gatewayReady = p.ReadyPods(resDeployment+gateway) > 0
-	if err := p.desirePart(gateway, w, count, p.gatewayReady || *count == 0); err != nil {
-		return compose.Stop, err
+	ready = t.ReadyPods(resDeployment+gateway) > 0
+	if err := t.desirePart(gateway, w, count, ready || *count == 0); err != nil {
+		return ready, err
 	}
 	way := access{w}
 	routed := false // not while the cluster lacks the kind of the routes
 	for kind := range way.routes() {
-		routed = routed || p.WillBeReady(kind+"-"+gateway)
+		routed = routed || t.WillBeReady(kind+"-"+gateway)
 	}
-	p.status.GatewayServiceName, p.status.URL = w.name, way.url(routed)
+	t.status.GatewayServiceName, t.status.URL = w.name, way.url(routed)
 	if !g.ExportPrometheusMetrics {
-		return compose.Continue, nil
+		return ready, nil
 	}
-	return compose.Continue, p.Desire(resMonitor, way.monitor(), compose.Ready)
+	return ready, t.Desire(resMonitor, way.monitor(), compose.Ready)
 }
 
 func replicas(given *int32) *int32 {
@@ -121,7 +145,7 @@ func replicas(given *int32) *int32 {
 }
 
 // desirePart composes the pods of a part, their configuration, and the way to them.
-func (p *orchestraPlan) desirePart(name string, w part, replicas *int32, ready bool) error {
+func (t takeoff) desirePart(name string, w part, replicas *int32, ready bool) error {
 	way := access{w}
 	objects := map[string]any{resConfig + name: configMap(w.namespace, w.name, w.labels(), w.config)}
 	if w.Service != nil {
@@ -131,52 +155,46 @@ func (p *orchestraPlan) desirePart(name string, w part, replicas *int32, ready b
 		objects[kind+"-"+name] = route
 	}
 	for res, obj := range objects {
-		if err := p.Desire(res, obj, compose.Ready); err != nil {
+		if err := t.Desire(res, obj, compose.Ready); err != nil {
 			return err
 		}
 	}
-	return p.Desire(resDeployment+name, w.deployment(replicas), compose.Readiness(ready))
+	return t.Desire(resDeployment+name, w.deployment(replicas), compose.Readiness(ready))
 }
 
-// watch looks after the pods of the gateway and of all applications.
-func (p *orchestraPlan) watch() (compose.Next, error) {
-	problem, err := managed.Watch(p.Call, p.o.Namespace, p.name("pods"), workload.Owner("modelorchestra", p.o.Name))
+// watch looks after the pods of the gateway and of all applications, and reports.
+func (t takeoff) watch(gatewayReady bool) error {
+	problem, err := managed.Watch(t.Call, t.o.Namespace, t.name("pods"), workload.Owner("modelorchestra", t.o.Name))
 	if err != nil {
-		return compose.Stop, err
+		return err
 	}
-	if !p.gatewayReady || p.status.Available < p.status.Total {
-		p.FailIf(problem.Reason, problem.Message)
+	if problem.Reason != "" && (!gatewayReady || t.status.Available < t.status.Total) {
+		t.Fail(problem.Reason, "%s", problem.Message)
+	} else {
+		t.report(gatewayReady)
 	}
-	return compose.Continue, nil
+	return nil
 }
 
-// takeoffApplications composes the readers.
-func (p *orchestraPlan) takeoffApplications() (compose.Next, error) {
-	for i, a := range p.applications {
-		if err := p.takeoffApplication(a, p.readers[i]); err != nil {
-			return compose.Stop, err
-		}
-	}
-	return compose.Continue, nil
-}
-
-func (p *orchestraPlan) takeoffApplication(a application, w part) error {
+// composeReader composes the reader of an application, and the scaler, which asks the
+// gateway.
+func (t takeoff) composeReader(a application, w part, front string) error {
 	count := replicas(a.ReplicaCount)
 	idle := *count == 0
 	if scaled(a.Scaling) {
-		count, idle = p.unscaled(a.name), p.idle(a)
-		if err := p.Desire(resScaler+a.name, scaler{w, a, p.front.name}.object(), compose.Ready); err != nil {
+		count, idle = t.unscaled(a.name), t.idle(a)
+		if err := t.Desire(resScaler+a.name, scaler{w, a, front}.object(), compose.Ready); err != nil {
 			return err
 		}
 	}
 	if v := a.ModelsVolume; v != nil && v.Claim != nil {
-		if err := p.Desire(resModels+a.name, modelsClaim(w, *v.Claim), compose.Ready); err != nil {
+		if err := t.Desire(resModels+a.name, modelsClaim(w, *v.Claim), compose.Ready); err != nil {
 			return err
 		}
 	}
-	ready := idle || p.ReadyPods(resDeployment+a.name) > 0
-	p.add(a, cmp.Or(a.ReaderConfig.ConsumerGroup, defaultGroup), ready)
-	return p.desirePart(a.name, w, count, ready)
+	ready := idle || t.ReadyPods(resDeployment+a.name) > 0
+	t.add(a, cmp.Or(a.ReaderConfig.ConsumerGroup, defaultGroup), ready)
+	return t.desirePart(a.name, w, count, ready)
 }
 
 // prepare adds what readers need beside the configuration: shared memory, a volume for
