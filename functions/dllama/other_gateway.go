@@ -43,8 +43,8 @@ func (d *dllama) findGateway() (s engine.Server, found bool) {
 
 func (g otherGateway) reads() engine.Files { return g.configured.Reads }
 
-// standIn has no topology: that of the engines of the other namespace does not apply to the
-// pod that asks them.
+// standIn has no topology: the one of the engines in the other namespace does not apply to
+// the pod that asks them.
 func (g otherGateway) standIn(_ v1.Model, found bool) *v1.ServedArtifact {
 	if !found && !g.keeps {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/network/egress"
 )
 
-// hubPort is that of the hubs and registries from which servers download models.
+// hubPort is the port of the hubs and registries from which servers download models.
 const hubPort = 443
 
 // A server is the upstream of a claim that describes an OpenAI-compatible server, in the
