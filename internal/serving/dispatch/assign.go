@@ -50,7 +50,7 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 		j.phase, j.version, j.started = running, reply.Version, now
 		p.accepted(j)
 		j.tries++
-		l.m.metrics.wait.Observe(now.Sub(j.req.Created).Seconds())
+		l.metrics.wait.Observe(now.Sub(j.req.Created).Seconds())
 		if j.cancelled {
 			l.sendCancel(j.req.ID, j.req.Tenant, "cancelled")
 		}

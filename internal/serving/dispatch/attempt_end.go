@@ -81,7 +81,7 @@ func (l *leader) release(j *job) {
 func (l *leader) attemptEnded(j *job, e queue.AttemptEnd, reply func(queue.Ack)) {
 	if j.phase != running {
 		j.tries++ // it must have been accepted
-		l.m.metrics.wait.Observe(max(e.Started.Sub(j.req.Created), 0).Seconds())
+		l.metrics.wait.Observe(max(e.Started.Sub(j.req.Created), 0).Seconds())
 	}
 	j.text = j.text || !e.FirstToken.IsZero()
 	j.started = e.Started
@@ -173,7 +173,7 @@ func (l *leader) retryOrFail(j *job, why string, e *queue.AttemptEnd) {
 		l.finish(j, queue.Failed, &queue.Failure{Code: queue.CodeEngineFailed, Message: strings.Join(j.known.Reasons, "; ")}, e)
 	default:
 		l.log.Info("retrying on another runner", "request", j.req.ID, "tries", j.tries, "reason", why)
-		l.m.metrics.retries.Inc()
+		l.metrics.retries.Inc()
 		l.retry(j)
 	}
 }

@@ -15,10 +15,9 @@ import (
 // unfencedLeader returns a leader with one job. The job is not fenced yet, so that
 // the leader decides about its ends, but stores nothing.
 func unfencedLeader(j *job) *leader {
-	m := &manager{metrics: newMetrics(), sessions: map[string]*session{}}
 	j.req.ID, j.unfenced = "req_1", true
 	return &leader{
-		session: newSession(m, "s"), cfg: Config{MaxAttempts: 3}, log: slog.New(slog.DiscardHandler),
+		process: &process{cfg: Config{MaxAttempts: 3}, metrics: newMetrics()}, session: newSession("s"), log: slog.New(slog.DiscardHandler),
 		queue: policy.New(time.Second), jobs: map[string]*job{"req_1": j}, peers: map[string]*peer{},
 		unread: map[string][]groupedEnd{}, replayed: true,
 	}

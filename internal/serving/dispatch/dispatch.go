@@ -5,90 +5,16 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"net"
+	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/network/httpserver"
 )
-
-// Config describes a dispatcher.
-type Config struct {
-	Bus      *bus.Bus // the caller closes it after Run
-	Identity string   // of this process, shown in leases
-	Listen   string   // "host:port" of health and metrics; "" for none
-
-	// MaxAttempts is how often a request is tried before its first token.
-	// Default 3.
-	MaxAttempts int
-	// LeaseTTL is how long a session has no leader after its leader was killed,
-	// in whole seconds. Default 3 s.
-	LeaseTTL time.Duration
-	// AffinityWait is how long a request waits for the runner with its
-	// conversation, or for a runner that has not failed it. Default 3 s.
-	AffinityWait time.Duration
-	// MaxWait limits requests without a deadline. Default 23 h, an hour before
-	// the request stream drops them.
-	MaxWait time.Duration
-	// IdleAfter is how long to lead a session without requests and runners.
-	// Default 1 min.
-	IdleAfter time.Duration
-	Logger    *slog.Logger // nil: slog.Default()
-}
-
-const (
-	defaultAttempts     = 3
-	defaultLease        = 3 * time.Second
-	defaultAffinityWait = 3 * time.Second
-	defaultMaxWait      = names.RequestMaxAge - time.Hour
-	defaultIdleAfter    = time.Minute
-)
-
-// Check validates the configuration without a bus, as Run does. Errors: Invalid.
-func (c *Config) Check() error {
-	switch {
-	case c.Identity == "":
-		return fault.Errorf(fault.Invalid, "cannot dispatch without an identity")
-	case c.MaxAttempts < 0:
-		return fault.Errorf(fault.Invalid, "cannot try a request %d times: the least is 1", c.MaxAttempts)
-	case c.LeaseTTL > 0 && c.LeaseTTL < time.Second:
-		return fault.Errorf(fault.Invalid, "cannot dispatch with leases of %s: the least is 1s", c.LeaseTTL)
-	}
-	return nil
-}
-
-func (c *Config) setDefaults() error {
-	if c.Bus == nil {
-		return fault.Errorf(fault.Internal, "cannot dispatch without a bus")
-	}
-	if err := c.Check(); err != nil {
-		return err
-	}
-	if c.MaxAttempts == 0 {
-		c.MaxAttempts = defaultAttempts
-	}
-	setDefault(&c.LeaseTTL, defaultLease)
-	setDefault(&c.AffinityWait, defaultAffinityWait)
-	setDefault(&c.MaxWait, defaultMaxWait)
-	setDefault(&c.IdleAfter, defaultIdleAfter)
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
-	c.Logger = c.Logger.With("dispatcher", c.Identity)
-	return nil
-}
-
-func setDefault(d *time.Duration, to time.Duration) {
-	if *d <= 0 {
-		*d = to
-	}
-}
 
 // Run leads every session with requests or runners and without another leader,
 // until ctx ends. Then it releases its sessions, so that other dispatchers can
@@ -114,4 +40,18 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	g.Go(func() error { m.run(ctx); return nil })
 	return g.Wait()
+}
+
+// health serves /healthz, /readyz (NATS is connected and its buckets are read) and
+// /metrics.
+func (m *manager) health() http.Handler {
+	return httpserver.Health(m.metrics.registry,
+		httpserver.Check{Name: "nats", Probe: func(context.Context) error { return m.cfg.Bus.Lost() }},
+		httpserver.Check{Name: "state", Probe: func(context.Context) error {
+			if !m.isSynced() {
+				return errors.New("leases and runners are not read yet")
+			}
+			return nil
+		}},
+	)
 }

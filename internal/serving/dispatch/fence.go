@@ -39,14 +39,14 @@ func (l *leader) fence(ctx context.Context, ref queue.Ref, t queue.Attempts) (qu
 		if !l.leads() {
 			return t, errNotLeading
 		}
-		seq, err := l.m.requests.PublishAttempts(ctx, ref, t)
+		seq, err := l.requests.PublishAttempts(ctx, ref, t)
 		if err == nil {
 			t.Sequence = seq
 			return t, nil
 		}
 		if fault.Is(err, fault.Conflict) {
 			before := t.Sequence
-			t, err = l.m.requests.LastAttempts(ctx, ref)
+			t, err = l.requests.LastAttempts(ctx, ref)
 			switch {
 			case fault.Is(err, fault.Conflict):
 				return t, err

@@ -16,7 +16,7 @@ import (
 
 // leaderOf returns a leader of an epoch whose lease has not expired by its own clock.
 func leaderOf(m *manager, epoch uint64) *leader {
-	l := &leader{session: newSession(m, "s"), cfg: m.cfg, log: slog.New(slog.DiscardHandler), epoch: epoch}
+	l := &leader{session: newSession("s"), process: m.process, log: slog.New(slog.DiscardHandler), epoch: epoch}
 	later := time.Now().Add(time.Hour)
 	l.until.Store(&later)
 	return l
@@ -128,7 +128,7 @@ func TestTimeIsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := queue.Outcome{Request: r.ID, Session: r.Session, Tenant: r.Tenant, State: queue.Failed}
-	l := &leader{session: newSession(m, "s"), cfg: m.cfg, log: slog.New(slog.DiscardHandler)}
+	l := &leader{session: newSession("s"), process: m.process, log: slog.New(slog.DiscardHandler)}
 	over := time.Now().Add(-time.Millisecond)
 	l.until.Store(&over)
 	if err := l.record(t.Context(), o, 0, 1); !fault.Is(err, fault.Interrupted) {

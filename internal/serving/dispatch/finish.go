@@ -43,7 +43,7 @@ func (l *leader) offerOutcome(j *job, o queue.Outcome) bool {
 	if !l.leads() || !l.cfg.Bus.Connected() {
 		return false
 	}
-	err := l.m.requests.OfferOutcome(o, j.known.Sequence, min(left, offerTry), func(err error) {
+	err := l.requests.OfferOutcome(o, j.known.Sequence, min(left, offerTry), func(err error) {
 		l.post(func() {
 			l.offered--
 			if err != nil {
@@ -120,10 +120,10 @@ func (l *leader) record(ctx context.Context, o queue.Outcome, after, epoch uint6
 			return errNotLeading
 		}
 		try, cancel := context.WithDeadline(ctx, until)
-		err := l.m.requests.PublishOutcome(try, o, after)
+		err := l.requests.PublishOutcome(try, o, after)
 		if fault.Is(err, fault.Conflict) {
 			var t queue.Attempts
-			t, err = l.m.requests.LastAttempts(try, ref)
+			t, err = l.requests.LastAttempts(try, ref)
 			switch {
 			case err == nil && t.Epoch > epoch:
 				err = errNotLeading
@@ -157,22 +157,22 @@ func (l *leader) storeDeadLetter(ctx context.Context, raw []byte, o queue.Outcom
 		return false
 	}
 	d := queue.DeadLetter{Request: r, Reasons: o.Reasons, Attempts: o.Attempts, Failed: o.Ended}
-	if err := l.m.requests.PublishDeadLetter(ctx, d); err != nil {
+	if err := l.requests.PublishDeadLetter(ctx, d); err != nil {
 		l.log.Error("cannot store a dead letter", "request", r.ID, "error", err)
 		return false
 	}
-	l.m.metrics.dead.Inc()
+	l.metrics.dead.Inc()
 	return true
 }
 
 // deleteDeadLetter deletes a dead letter whose request has another outcome.
 func (l *leader) deleteDeadLetter(ctx context.Context, ref queue.Ref) {
-	if other, err := l.m.requests.Outcome(ctx, ref); err != nil || other.Dead {
+	if other, err := l.requests.Outcome(ctx, ref); err != nil || other.Dead {
 		return
 	}
-	_, seq, err := l.m.requests.DeadLetter(ctx, ref.ID)
+	_, seq, err := l.requests.DeadLetter(ctx, ref.ID)
 	if err == nil {
-		err = l.m.requests.DeleteDeadLetter(ctx, seq)
+		err = l.requests.DeleteDeadLetter(ctx, seq)
 	}
 	if err != nil {
 		l.log.Warn("cannot delete a dead letter", "request", ref.ID, "error", err)
@@ -190,7 +190,7 @@ func (l *leader) recorded(j *job, o queue.Outcome, err error) {
 		l.log.Error("cannot record an outcome", "request", o.Request, "error", err)
 		return
 	default:
-		l.m.metrics.ended(o)
+		l.metrics.ended(o)
 		l.log.LogAttrs(context.Background(), slog.LevelInfo, "request ended",
 			slog.String("request", o.Request), slog.String("state", string(o.State)), slog.Int("attempts", o.Attempts),
 			slog.Int64("queueMs", msBetween(o.Created, o.Started)), slog.Int64("ms", msBetween(o.Created, o.Ended)),
@@ -207,7 +207,7 @@ func (l *leader) sendEnd(j *job, o queue.Outcome) {
 		return
 	}
 	f := queue.Frame{Request: o.Request, Epoch: l.epoch, Attempt: j.attempt, Seq: -1, Kind: queue.FrameError, Error: o.Error}
-	if err := l.m.requests.PublishFrame(l.name, f); err != nil {
+	if err := l.requests.PublishFrame(l.name, f); err != nil {
 		l.log.Warn("cannot publish the end of a request", "request", o.Request, "error", err)
 	}
 }

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -24,8 +25,8 @@ const (
 // A leader leads one session while it holds the lease. The goroutine of run owns its state;
 // others send it functions to call.
 type leader struct {
+	*process
 	*session
-	cfg       Config
 	log       *slog.Logger
 	heldLease *heldLease
 	epoch     uint64
@@ -66,21 +67,24 @@ type leader struct {
 	err       error // set: the leadership ends
 }
 
+// errIdle ends the leadership of a session without requests and runners.
+var errIdle = errors.New("the session has neither requests nor runners")
+
 // lead leads until ctx ends, the lease is lost or the session is idle, and returns
 // the cause.
-func lead(ctx context.Context, s *session, t *heldLease) error {
+func lead(ctx context.Context, p *process, s *session, t *heldLease) error {
 	ctx, cancel := context.WithCancel(ctx)
 	now := time.Now()
 	l := &leader{
+		process:      p,
 		session:      s,
-		cfg:          s.m.cfg,
-		log:          s.m.cfg.Logger.With("session", s.name, "epoch", t.lease.Epoch),
+		log:          p.cfg.Logger.With("session", s.name, "epoch", t.lease.Epoch),
 		heldLease:    t,
 		epoch:        t.lease.Epoch,
 		over:         ctx.Done(),
 		inbox:        make(chan func(), inboxSize),
 		calls:        make(chan struct{}, maxParallel),
-		queue:        policy.New(s.m.cfg.AffinityWait),
+		queue:        policy.New(p.cfg.AffinityWait),
 		jobs:         map[string]*job{},
 		peers:        map[string]*peer{},
 		orphans:      map[string]orphan{},
@@ -102,7 +106,7 @@ func lead(ctx context.Context, s *session, t *heldLease) error {
 		return err
 	}
 	l.spawn(func(ctx context.Context) {
-		l.m.requests.Backlog(ctx, s.name, queue.BacklogReader{
+		l.requests.Backlog(ctx, s.name, queue.BacklogReader{
 			Entry:   func(e queue.Entry) { l.post(func() { l.onEntry(e) }) },
 			Again:   func() { l.post(l.onReadAgain) },
 			Current: func(connection uint64) { l.post(func() { l.onReplayed(connection) }) },
@@ -160,7 +164,7 @@ func (l *leader) subscribe() (func(), error) {
 		func() (func(), error) {
 			prefix := len(names.MembersSubject(l.name, ""))
 			return bus.ServeLater(b, names.MembersSubject(l.name, "*"), func(subject string, _ struct{}, reply func(queue.Members)) {
-				if answer, ok := l.m.models.members(subject[prefix:]); ok {
+				if answer, ok := l.models.members(subject[prefix:]); ok {
 					reply(answer)
 				}
 			})

@@ -41,32 +41,32 @@ const leaseMargin = 500 * time.Millisecond
 
 // A heldLease is a lease that this process holds. One goroutine owns it.
 type heldLease struct {
-	m        *manager
+	*process
 	session  string
 	lease    lease
 	revision uint64
 	until    time.Time // local time until which no other process leads
 }
 
-// acquire takes a lease that is free or has not been renewed for its TTL. Errors:
-// Conflict if another process was faster.
-func (m *manager) acquire(ctx context.Context, session string, old *observedLease) (*heldLease, error) {
-	t := &heldLease{m: m, session: session, lease: lease{Leader: m.cfg.Identity, Instance: m.instance}}
-	ctx, cancel := context.WithTimeout(ctx, m.cfg.LeaseTTL)
+// acquire takes a lease that is free or has not been renewed for its TTL, with an epoch after
+// the given one. Errors: Conflict if another process was faster.
+func (p *process) acquire(ctx context.Context, session string, after uint64, old *observedLease) (*heldLease, error) {
+	t := &heldLease{process: p, session: session, lease: lease{Leader: p.cfg.Identity, Instance: p.instance}}
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.LeaseTTL)
 	defer cancel()
 	began := time.Now()
-	t.lease.Epoch = max(uint64(began.UnixMicro()), m.lastEpoch(session)+1)
+	t.lease.Epoch = max(uint64(began.UnixMicro()), after+1)
 	var err error
 	if old == nil {
-		t.revision, err = m.cfg.Bus.Create(ctx, names.LeasesBucket, session, t.lease, m.cfg.LeaseTTL)
+		t.revision, err = p.cfg.Bus.Create(ctx, names.LeasesBucket, session, t.lease, p.cfg.LeaseTTL)
 	} else {
 		t.lease.Epoch = max(t.lease.Epoch, old.lease.Epoch+1)
-		t.revision, err = m.cfg.Bus.Update(ctx, names.LeasesBucket, session, t.lease, old.revision, m.cfg.LeaseTTL)
+		t.revision, err = p.cfg.Bus.Update(ctx, names.LeasesBucket, session, t.lease, old.revision, p.cfg.LeaseTTL)
 	}
 	if err != nil {
 		return nil, err
 	}
-	t.until = began.Add(m.cfg.LeaseTTL - leaseMargin)
+	t.until = began.Add(p.cfg.LeaseTTL - leaseMargin)
 	return t, nil
 }
 
@@ -87,13 +87,13 @@ type renewal struct {
 // renew returns a function that renews the lease for another TTL, with at least the
 // given epoch. It does not change t; see apply.
 func (t *heldLease) renew(epoch uint64) func(context.Context) renewal {
-	next := renewal{lease: t.lease, until: time.Now().Add(t.m.cfg.LeaseTTL - leaseMargin)}
+	next := renewal{lease: t.lease, until: time.Now().Add(t.cfg.LeaseTTL - leaseMargin)}
 	next.lease.Epoch = max(t.lease.Epoch, epoch)
 	revision, deadline := t.revision, t.until
 	return func(ctx context.Context) renewal {
 		ctx, cancel := context.WithDeadline(ctx, deadline)
 		defer cancel()
-		next.revision, next.err = t.m.cfg.Bus.Update(ctx, names.LeasesBucket, t.session, next.lease, revision, t.m.cfg.LeaseTTL)
+		next.revision, next.err = t.cfg.Bus.Update(ctx, names.LeasesBucket, t.session, next.lease, revision, t.cfg.LeaseTTL)
 		return next
 	}
 }
@@ -109,7 +109,7 @@ func (t *heldLease) apply(r renewal) {
 func (t *heldLease) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := t.m.cfg.Bus.Delete(ctx, names.LeasesBucket, t.session, t.revision); err != nil {
-		t.m.cfg.Logger.Debug("cannot release a lease; it will expire", "session", t.session, "error", err)
+	if err := t.cfg.Bus.Delete(ctx, names.LeasesBucket, t.session, t.revision); err != nil {
+		t.cfg.Logger.Debug("cannot release a lease; it will expire", "session", t.session, "error", err)
 	}
 }

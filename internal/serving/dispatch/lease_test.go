@@ -173,7 +173,7 @@ func TestIdleSessionsAreLeft(t *testing.T) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		s := m.sessions["s"]
-		return s != nil, s != nil && s.wanted
+		return s != nil, s != nil && s.wanted.Load()
 	}
 	waittest.Until(t, "both have read the buckets", func() bool { return a.isSynced() && b.isSynced() })
 	a.session("s")

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"crypto/rand"
 	"strings"
 	"sync"
 	"time"
@@ -18,14 +17,10 @@ const maxEpochs = 1 << 16
 // A manager finds the sessions that need a leader, and keeps their state from the
 // buckets.
 type manager struct {
-	cfg      Config
-	instance string // distinguishes processes with the same identity
-	metrics  *metrics
-	requests *queue.Queue
-	models   *models
-	running  sync.WaitGroup // session loops
+	*process
+	loops sync.WaitGroup // of sessions
 
-	mu       sync.Mutex
+	mu       sync.Mutex     // guards the fields below and session.running
 	start    func(*session) // starts a session's loop, set by run
 	sessions map[string]*session
 	leases   map[string]observedLease
@@ -34,19 +29,13 @@ type manager struct {
 }
 
 func newManager(cfg Config) *manager {
-	m := &manager{
-		cfg:      cfg,
-		instance: rand.Text(),
-		metrics:  newMetrics(),
-		requests: queue.New(cfg.Bus),
+	return &manager{
+		process:  newProcess(cfg),
 		sessions: map[string]*session{},
-		models:   &models{records: map[string]queue.Members{}},
 		leases:   map[string]observedLease{},
 		epochs:   map[string]uint64{},
 		synced:   map[string]bool{},
 	}
-	m.metrics.registry.MustRegister(cfg.Bus.Metrics()...)
-	return m
 }
 
 func (m *manager) run(ctx context.Context) {
@@ -54,7 +43,7 @@ func (m *manager) run(ctx context.Context) {
 	m.start = func(s *session) {
 		if ctx.Err() == nil {
 			s.running = true
-			m.running.Go(func() { s.loop(ctx) })
+			m.loops.Go(func() { m.lead(ctx, s) })
 		}
 	}
 	m.mu.Unlock()
@@ -65,7 +54,7 @@ func (m *manager) run(ctx context.Context) {
 	watches.Go(func() { m.keepStreams(ctx) })
 	watches.Go(func() { m.requests.Sessions(ctx, m.onOpen) })
 	watches.Wait()
-	m.running.Wait()
+	m.loops.Wait()
 }
 
 // keepStreams creates the streams and buckets, at first and after each loss of the
@@ -94,10 +83,10 @@ func (m *manager) session(name string) *session {
 	defer m.mu.Unlock()
 	s := m.sessions[name]
 	if s == nil {
-		s = newSession(m, name)
+		s = newSession(name)
 		m.sessions[name] = s
 	}
-	s.wanted = true
+	s.wanted.Store(true)
 	if !s.running && m.start != nil {
 		m.start(s)
 	}
@@ -111,21 +100,12 @@ func (m *manager) onOpen(open map[string]int) {
 	}
 }
 
-// clearWanted records that a leader, here or elsewhere, handles all changes of a
-// session so far.
-func (m *manager) clearWanted(s *session) {
-	m.mu.Lock()
-	s.wanted = false
-	m.mu.Unlock()
-}
-
 // removeUnlessWanted ends a session's loop unless it is wanted again, and reports
 // whether it has ended.
 func (m *manager) removeUnlessWanted(s *session) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s.wanted {
-		s.wanted = false
+	if s.wanted.Swap(false) {
 		return false
 	}
 	s.running = false

@@ -1,14 +1,9 @@
 package dispatch
 
 import (
-	"context"
-	"errors"
-	"net/http"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/gorizond/koldun/internal/network/httpserver"
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
@@ -114,7 +109,7 @@ func (l *leader) gauges() gaugeValues {
 // setGauges replaces the leader's contribution to the gauges, which all leaders of
 // this process share.
 func (l *leader) setGauges(now gaugeValues) {
-	m := l.m.metrics
+	m := l.metrics
 	m.queued.Add(float64(now.queued - l.reported.queued))
 	m.running.Add(float64(now.running - l.reported.running))
 	m.slots.Add(float64(now.slots - l.reported.slots))
@@ -122,18 +117,4 @@ func (l *leader) setGauges(now gaugeValues) {
 		m.runners.WithLabelValues(string(s)).Add(float64(now.runners[s] - l.reported.runners[s]))
 	}
 	l.reported = now
-}
-
-// health serves /healthz, /readyz (NATS is connected and its buckets are read) and
-// /metrics.
-func (m *manager) health() http.Handler {
-	return httpserver.Health(m.metrics.registry,
-		httpserver.Check{Name: "nats", Probe: func(context.Context) error { return m.cfg.Bus.Lost() }},
-		httpserver.Check{Name: "state", Probe: func(context.Context) error {
-			if !m.isSynced() {
-				return errors.New("leases and runners are not read yet")
-			}
-			return nil
-		}},
-	)
 }

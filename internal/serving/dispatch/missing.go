@@ -58,7 +58,7 @@ func (l *leader) endLost(now time.Time) {
 	found := l.lost
 	l.lost, l.looking = map[string]queue.Ref{}, true
 	l.do(func(ctx context.Context) error {
-		return l.m.requests.OpenRequests(ctx, l.name, func(o queue.OpenRequest) bool {
+		return l.requests.OpenRequests(ctx, l.name, func(o queue.OpenRequest) bool {
 			delete(found, o.ID)
 			return len(found) > 0
 		})

@@ -40,7 +40,7 @@ func (l *leader) sendPosition(j *job, ahead int) {
 		Request: j.req.ID, Epoch: l.epoch, Attempt: j.attempt, Seq: -1,
 		Kind: queue.FrameQueued, Position: ahead, Wait: l.expectedWait(ahead),
 	}
-	if err := l.m.requests.PublishFrame(l.name, f); err != nil {
+	if err := l.requests.PublishFrame(l.name, f); err != nil {
 		l.log.Debug("cannot publish the position of a request", "request", j.req.ID, "error", err)
 	}
 }

@@ -49,12 +49,12 @@ func (l *leader) purgeLast() {
 // purgeBelow removes all messages of the session below a sequence. It retries until
 // they are removed or the leadership ends.
 func (l *leader) purgeBelow(ctx context.Context, on, below uint64) error {
-	return l.retryWhileLeading(ctx, on, func() error { return l.m.requests.Purge(ctx, l.name, below) })
+	return l.retryWhileLeading(ctx, on, func() error { return l.requests.Purge(ctx, l.name, below) })
 }
 
 // deleteMessage removes a message. It retries until it is removed or the leadership ends.
 func (l *leader) deleteMessage(ctx context.Context, on, seq uint64) error {
-	return l.retryWhileLeading(ctx, on, func() error { return l.m.requests.Delete(ctx, seq) })
+	return l.retryWhileLeading(ctx, on, func() error { return l.requests.Delete(ctx, seq) })
 }
 
 // isRead reports whether the stream is still the one that was read on a connection.

@@ -45,7 +45,7 @@ func (l *leader) storeAttempts(ctx context.Context, ref queue.Ref, t queue.Attem
 		if !l.leads() {
 			return 0, errNotLeading
 		}
-		seq, err := l.m.requests.PublishAttempts(ctx, ref, t)
+		seq, err := l.requests.PublishAttempts(ctx, ref, t)
 		if err == nil || fault.Is(err, fault.Conflict) || ctx.Err() != nil {
 			return seq, err
 		}

@@ -67,7 +67,7 @@ func (l *leader) onTick(now time.Time) {
 	l.setGauges(l.gauges())
 	if len(l.jobs) > 0 || len(l.peers) > 0 || l.hasRunners() || !l.replayed {
 		l.lastActive = now
-		l.m.clearWanted(l.session)
+		l.wanted.Store(false)
 	}
 	if now.Sub(l.lastActive) >= l.cfg.IdleAfter {
 		l.err = errIdle

@@ -1,37 +1,31 @@
 package dispatch
 
 import (
-	"context"
-	"errors"
 	"sync"
-	"time"
+	"sync/atomic"
 
-	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-// errIdle ends the leadership of a session without requests and runners.
-var errIdle = errors.New("the session has neither requests nor runners")
-
 // A session is this process's state of a session, as leader or not.
 type session struct {
-	m         *manager
 	name      string
 	leaseNews chan struct{} // cap 1: the lease has changed
 	news      chan struct{} // cap 1: runners have changed
 
-	// Guarded by m.mu:
-	running bool // whether loop runs
-	wanted  bool // whether the session has changed since loop last checked
+	running bool // whether its loop runs; guarded by manager.mu
+	// wanted says whether the session has changed since a leader, here or elsewhere, has
+	// handled all changes.
+	wanted atomic.Bool
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards the fields below
 	runners map[string]queue.Runner
 	dirty   map[string]bool // runners that have changed since the last call of changes
 }
 
-func newSession(m *manager, name string) *session {
+func newSession(name string) *session {
 	return &session{
-		m: m, name: name,
+		name:      name,
 		leaseNews: make(chan struct{}, 1),
 		news:      make(chan struct{}, 1),
 		runners:   map[string]queue.Runner{},
@@ -99,66 +93,4 @@ func (s *session) hasRunners() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.runners) > 0
-}
-
-// loop leads the session, or waits to, until it is idle or ctx ends.
-func (s *session) loop(ctx context.Context) {
-	log := s.m.cfg.Logger.With("session", s.name)
-	for {
-		t := s.standBy(ctx)
-		if t == nil {
-			return
-		}
-		log.Info("leading", "epoch", t.lease.Epoch)
-		s.m.metrics.leading.Inc()
-		err := lead(ctx, s, t)
-		s.m.metrics.leading.Dec()
-		log.Info("no longer leading", "epoch", t.lease.Epoch, "reason", err)
-		if ctx.Err() != nil {
-			return
-		}
-		if errors.Is(err, errIdle) && s.m.removeUnlessWanted(s) {
-			return
-		}
-	}
-}
-
-// standBy blocks until this process holds the session's lease. It returns nil when
-// ctx ends or when the session needs no leader.
-func (s *session) standBy(ctx context.Context) *heldLease {
-	pause := time.Duration(0)
-	for {
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case <-s.leaseNews:
-		case <-timer.C:
-		}
-		timer.Stop()
-		pause = s.m.cfg.LeaseTTL
-		if !s.m.isSynced() {
-			continue
-		}
-		var old *observedLease
-		if seen, ok := s.m.observedLease(s.name); ok {
-			if left := seen.left(s.m.cfg.LeaseTTL, time.Now()); left > 0 {
-				s.m.clearWanted(s)
-				pause = left
-				continue
-			}
-			old = &seen
-		} else if !s.hasRunners() && s.m.removeUnlessWanted(s) {
-			return nil // its leader found it idle, and it has not changed since
-		}
-		t, err := s.m.acquire(ctx, s.name, old)
-		if err == nil {
-			return t
-		}
-		pause = retryAfter(s.m.cfg.LeaseTTL)
-		if !fault.Is(err, fault.Conflict) && ctx.Err() == nil {
-			s.m.cfg.Logger.Debug("cannot acquire a lease yet", "session", s.name, "error", err)
-		}
-	}
 }
