@@ -89,11 +89,3 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 	l.offer(p)
 	l.requeue(j)
 }
-
-// sendCancel makes the runner that holds a request drop it.
-func (l *leader) sendCancel(request, tenant, reason string) {
-	order := queue.CancelOrder{Tenant: tenant, Reason: reason}
-	if err := l.cfg.Bus.Send(names.CancelSubject(l.name, request), order); err != nil {
-		l.log.Warn("cannot cancel an attempt", "request", request, "error", err)
-	}
-}

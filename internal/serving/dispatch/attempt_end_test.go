@@ -12,12 +12,17 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
+// loopOf returns the loop of a leader, which nothing runs.
+func loopOf(cfg Config) *loop {
+	return &loop{term: &term{process: &process{cfg: cfg, metrics: newMetrics()}, session: "s", log: slog.New(slog.DiscardHandler)}}
+}
+
 // unfencedLeader returns a leader with one job. The job is not fenced yet, so that
 // the leader decides about its ends, but stores nothing.
 func unfencedLeader(j *job) *leader {
 	j.req.ID, j.unfenced = "req_1", true
 	return &leader{
-		process: &process{cfg: Config{MaxAttempts: 3}, metrics: newMetrics()}, session: newSession("s"), log: slog.New(slog.DiscardHandler),
+		loop: loopOf(Config{MaxAttempts: 3}), session: newSession("s"),
 		queue: policy.New(time.Second), jobs: map[string]*job{"req_1": j}, peers: map[string]*peer{},
 		unread: map[string][]groupedEnd{}, replayed: true,
 	}

@@ -12,7 +12,7 @@ import (
 // stays, and the second copy is deleted.
 func TestOnlyCopiesAreDiscarded(t *testing.T) {
 	r := queue.Request{ID: "req_1", Session: "s", Tenant: "t"}
-	l := &leader{jobs: map[string]*job{r.ID: {req: r, seq: 7}}, ended: newRecentIDs(1)}
+	l := &leader{loop: loopOf(Config{}), jobs: map[string]*job{r.ID: {req: r, seq: 7}}, ended: newRecentIDs(1)}
 	l.purger.add(7, true)
 	l.onEntry(queue.Entry{Request: r, Seq: 7, Lasting: true})
 	l.onEntry(queue.Entry{Request: r, Seq: 8, Lasting: true})
@@ -27,7 +27,7 @@ func TestDepthIsAnsweredByWhoKnows(t *testing.T) {
 	ask := func(replayed bool, until time.Time) (answers []int) {
 		l := unfencedLeader(&job{})
 		l.replayed = replayed
-		l.until.Store(&until)
+		l.setEnd(until)
 		l.onDepthQuery(func(d queue.Depth) { answers = append(answers, d.Requests) })
 		return answers
 	}

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/serving/queue"
@@ -27,42 +26,9 @@ func (l *leader) takeOver(j *job) {
 	delete(l.unread, j.req.ID)
 	tries := queue.Attempts{Request: j.req.ID, Epoch: l.epoch}
 	l.do(func(ctx context.Context) (err error) {
-		tries, err = l.fence(ctx, j.req.Ref(), tries)
+		tries, err = l.records.fence(ctx, j.req.Ref(), tries)
 		return err
 	}, func(err error) { l.fenced(j, tries, err) })
-}
-
-// fence stores the attempts of a request with the epoch of t, which fences earlier
-// leaders. Errors: Conflict if the request has ended; Interrupted.
-func (l *leader) fence(ctx context.Context, ref queue.Ref, t queue.Attempts) (queue.Attempts, error) {
-	for epoch := t.Epoch; ; t.Epoch = epoch {
-		if !l.leads() {
-			return t, errNotLeading
-		}
-		seq, err := l.requests.PublishAttempts(ctx, ref, t)
-		if err == nil {
-			t.Sequence = seq
-			return t, nil
-		}
-		if fault.Is(err, fault.Conflict) {
-			before := t.Sequence
-			t, err = l.requests.LastAttempts(ctx, ref)
-			switch {
-			case fault.Is(err, fault.Conflict):
-				return t, err
-			case err == nil && t.Epoch > epoch:
-				return t, errNotLeading
-			case err == nil && t.Sequence > before:
-				continue
-			}
-		}
-		l.log.Debug("cannot fence a request yet", "request", ref.ID, "error", err)
-		select {
-		case <-ctx.Done():
-			return t, ctx.Err()
-		case <-time.After(tickEvery):
-		}
-	}
 }
 
 // fenced continues a job after it is fenced.

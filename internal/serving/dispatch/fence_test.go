@@ -14,12 +14,11 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-// leaderOf returns a leader of an epoch whose lease has not expired by its own clock.
-func leaderOf(m *manager, epoch uint64) *leader {
-	l := &leader{session: newSession("s"), process: m.process, log: slog.New(slog.DiscardHandler), epoch: epoch}
-	later := time.Now().Add(time.Hour)
-	l.until.Store(&later)
-	return l
+// recordsOf returns the records of a leader whose lease has not expired by its own clock.
+func recordsOf(m *manager) records {
+	t := &term{process: m.process, session: "s", log: slog.New(slog.DiscardHandler)}
+	t.setEnd(time.Now().Add(time.Hour))
+	return records{t}
 }
 
 // A deposed leader that does not know it yet stores nothing for a request that the
@@ -27,7 +26,7 @@ func leaderOf(m *manager, epoch uint64) *leader {
 func TestDeposedLeaderRecordsNothing(t *testing.T) {
 	a, b := candidates(t)
 	r := queue.Request{ID: "req_1", Session: "s", Tenant: "t"}
-	old, next := leaderOf(a, 1), leaderOf(b, 2)
+	old, next := recordsOf(a), recordsOf(b)
 	stored := queue.Attempts{Request: r.ID, Epoch: 1, Failed: 1, Reasons: []string{"broke"}, Runners: []string{"r1"}, UpTo: queue.AttemptID{Epoch: 1, Attempt: 1}}
 	seq, err := old.storeAttempts(t.Context(), r.Ref(), stored)
 	if err != nil {
@@ -79,7 +78,7 @@ func TestDeposedLeaderRecordsNothing(t *testing.T) {
 	if o, err := queue.New(a.cfg.Bus).FindOutcome(t.Context(), r.ID); err != nil || o.State != queue.Completed {
 		t.Errorf("outcome = %+v, %v, want the one of the leader", o, err)
 	}
-	third := leaderOf(a, 3)
+	third := recordsOf(a)
 	if _, err := third.fence(t.Context(), r.Ref(), queue.Attempts{Request: r.ID, Epoch: 3}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("fencing a request that has ended: %v, want Conflict", err)
 	}
@@ -89,11 +88,11 @@ func TestDeposedLeaderRecordsNothing(t *testing.T) {
 func TestRecordFollowsAnEarlierLeader(t *testing.T) {
 	a, b := candidates(t)
 	r := queue.Request{ID: "req_1", Session: "s", Tenant: "t"}
-	if _, err := leaderOf(a, 1).storeAttempts(t.Context(), r.Ref(), queue.Attempts{Request: r.ID, Epoch: 1, Failed: 1}); err != nil {
+	if _, err := recordsOf(a).storeAttempts(t.Context(), r.Ref(), queue.Attempts{Request: r.ID, Epoch: 1, Failed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	o := queue.Outcome{Request: r.ID, Session: "s", Tenant: "t", State: queue.Completed}
-	if err := leaderOf(b, 2).record(t.Context(), o, 0, 2); err != nil {
+	if err := recordsOf(b).record(t.Context(), o, 0, 2); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -101,7 +100,7 @@ func TestRecordFollowsAnEarlierLeader(t *testing.T) {
 // A dead letter is deleted if its request has another outcome.
 func TestDeleteDeadLetter(t *testing.T) {
 	a, _ := candidates(t)
-	l := leaderOf(a, 1)
+	l := recordsOf(a)
 	for id, dead := range map[string]bool{"req_1": false, "req_2": true} {
 		r := queue.Request{ID: id, Session: "s", Tenant: "t"}
 		o := queue.Outcome{Request: id, Session: "s", Tenant: "t", State: queue.Failed, Dead: dead}
@@ -128,9 +127,8 @@ func TestTimeIsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := queue.Outcome{Request: r.ID, Session: r.Session, Tenant: r.Tenant, State: queue.Failed}
-	l := &leader{session: newSession("s"), process: m.process, log: slog.New(slog.DiscardHandler)}
-	over := time.Now().Add(-time.Millisecond)
-	l.until.Store(&over)
+	l := recordsOf(m)
+	l.setEnd(time.Now().Add(-time.Millisecond))
 	if err := l.record(t.Context(), o, 0, 1); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("record: %v, want Interrupted", err)
 	}
@@ -144,8 +142,7 @@ func TestTimeIsUp(t *testing.T) {
 	if err := l.deleteMessage(t.Context(), b.Connection(), seq); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("deleteMessage: %v, want Interrupted", err)
 	}
-	leads := time.Now().Add(time.Hour)
-	l.until.Store(&leads)
+	l.setEnd(time.Now().Add(time.Hour))
 	if err := l.deleteMessage(t.Context(), b.Connection()+1, seq); !errors.Is(err, errReadAgain) {
 		t.Errorf("deleteMessage by a sequence of another connection: %v, want %v", err, errReadAgain)
 	}
@@ -159,8 +156,7 @@ func TestTimeIsUp(t *testing.T) {
 		t.Errorf("the request = %+v, %v, want it in stream %s", open, err, names.RequestStream)
 	}
 
-	later := time.Now().Add(time.Minute)
-	l.until.Store(&later)
+	l.setEnd(time.Now().Add(time.Minute))
 	if err := l.record(t.Context(), o, 0, 1); err != nil {
 		t.Errorf("record while leading: %v", err)
 	}

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -67,11 +66,11 @@ func (l *leader) storeOutcome(j *job, o queue.Outcome) {
 	l.do(func(ctx context.Context) error {
 		if poison {
 			// First, because a leader that ends in between would leave none.
-			o.Dead = l.storeDeadLetter(ctx, raw, o)
+			o.Dead = l.records.storeDeadLetter(ctx, raw, o)
 		}
-		err := l.record(ctx, o, after, epoch)
+		err := l.records.record(ctx, o, after, epoch)
 		if o.Dead && fault.Is(err, fault.Conflict) {
-			l.deleteDeadLetter(ctx, j.req.Ref())
+			l.records.deleteDeadLetter(ctx, j.req.Ref())
 		}
 		return err
 	}, func(err error) { l.recorded(j, o, err) })
@@ -101,82 +100,6 @@ func (l *leader) outcome(j *job, state queue.State, failure *queue.Failure, e *q
 		o.First, o.Ended, o.Usage = e.FirstToken, e.Ended.UTC(), e.Usage
 	}
 	return o
-}
-
-// errNotLeading aborts the operations of a leader whose leadership has ended. The next leader
-// decides.
-var errNotLeading = fault.Errorf(fault.Interrupted, "this dispatcher no longer leads the session")
-
-// record stores an outcome after the attempts that this leader has stored. It
-// retries until the leadership ends, because a request without an outcome has not ended.
-// A leader whose leadership has ended stores nothing, even if its process was suspended,
-// because the next leader has fenced the request. Errors: Conflict if the request
-// has another outcome.
-func (l *leader) record(ctx context.Context, o queue.Outcome, after, epoch uint64) error {
-	ref := queue.Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}
-	for {
-		until := *l.until.Load()
-		if !lasts(until, time.Now()) {
-			return errNotLeading
-		}
-		try, cancel := context.WithDeadline(ctx, until)
-		err := l.requests.PublishOutcome(try, o, after)
-		if fault.Is(err, fault.Conflict) {
-			var t queue.Attempts
-			t, err = l.requests.LastAttempts(try, ref)
-			switch {
-			case err == nil && t.Epoch > epoch:
-				err = errNotLeading
-			case err == nil: // of an earlier leader, or from a lagging replica
-				after = t.Sequence
-				err = fault.Errorf(fault.Transient, "an earlier leader has recorded something meanwhile")
-			}
-		}
-		cancel()
-		if !fault.Is(err, fault.Transient) && !fault.Is(err, fault.Quota) || ctx.Err() != nil {
-			return err
-		}
-		l.log.Warn("cannot record an outcome yet", "request", o.Request, "error", err)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(tickEvery):
-		}
-	}
-}
-
-// storeDeadLetter stores the dead letter of a request, and reports whether it is
-// stored. The request ends in either case.
-func (l *leader) storeDeadLetter(ctx context.Context, raw []byte, o queue.Outcome) bool {
-	if !l.leads() {
-		return false
-	}
-	var r queue.Request
-	if err := json.Unmarshal(raw, &r); err != nil { // decoded before, so it cannot fail
-		l.log.Error("cannot store a dead letter", "request", o.Request, "error", err)
-		return false
-	}
-	d := queue.DeadLetter{Request: r, Reasons: o.Reasons, Attempts: o.Attempts, Failed: o.Ended}
-	if err := l.requests.PublishDeadLetter(ctx, d); err != nil {
-		l.log.Error("cannot store a dead letter", "request", r.ID, "error", err)
-		return false
-	}
-	l.metrics.dead.Inc()
-	return true
-}
-
-// deleteDeadLetter deletes a dead letter whose request has another outcome.
-func (l *leader) deleteDeadLetter(ctx context.Context, ref queue.Ref) {
-	if other, err := l.requests.Outcome(ctx, ref); err != nil || other.Dead {
-		return
-	}
-	_, seq, err := l.requests.DeadLetter(ctx, ref.ID)
-	if err == nil {
-		err = l.requests.DeleteDeadLetter(ctx, seq)
-	}
-	if err != nil {
-		l.log.Warn("cannot delete a dead letter", "request", ref.ID, "error", err)
-	}
 }
 
 // recorded continues when the outcome is stored, by this leader or another.

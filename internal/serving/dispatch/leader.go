@@ -3,9 +3,6 @@ package dispatch
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
@@ -15,30 +12,16 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-const (
-	tickEvery    = 250 * time.Millisecond
-	inboxSize    = 1024
-	maxParallel  = 64 // concurrent calls to the streams
-	maxRecentIDs = 4096
-)
+const maxRecentIDs = 4096
 
-// A leader leads one session while it holds the lease. The goroutine of run owns its state;
-// others send it functions to call.
+// A leader leads one session while it holds the lease. The goroutine of its loop owns its
+// state.
 type leader struct {
-	*process
+	*loop
 	*session
-	log       *slog.Logger
+	records   records
 	heldLease *heldLease
-	epoch     uint64
-	until     atomic.Pointer[time.Time] // end of the lease, for other goroutines
-	over      <-chan struct{}           // closed when the leadership ends
-	// spawn calls a function in a goroutine with a context that ends with the
-	// leadership, which waits for the goroutine.
-	spawn      func(func(ctx context.Context))
-	inbox      chan func()
-	goroutines sync.WaitGroup
-	calls      chan struct{} // one for each concurrent call
-	offered    int           // outcomes being offered, besides those
+	offered   int // outcomes being offered
 
 	queue        *policy.Queue
 	jobs         map[string]*job
@@ -61,10 +44,6 @@ type leader struct {
 	// notifiedAt is the time of the last FrameQueued messages.
 	notifiedAt time.Time
 	unnotified bool // whether a waiting client never got one
-	// nextEpoch is the epoch from the next renewal on, set when a runner has seen
-	// a newer epoch than the current one.
-	nextEpoch uint64
-	err       error // set: the leadership ends
 }
 
 // errIdle ends the leadership of a session without requests and runners.
@@ -74,16 +53,14 @@ var errIdle = errors.New("the session has neither requests nor runners")
 // the cause.
 func lead(ctx context.Context, p *process, s *session, t *heldLease) error {
 	ctx, cancel := context.WithCancel(ctx)
+	term := &term{process: p, session: s.name, log: p.cfg.Logger.With("session", s.name, "epoch", t.lease.Epoch)}
+	term.setEnd(t.until)
 	now := time.Now()
 	l := &leader{
-		process:      p,
+		loop:         newLoop(ctx, term, t.lease.Epoch),
+		records:      records{term},
 		session:      s,
-		log:          p.cfg.Logger.With("session", s.name, "epoch", t.lease.Epoch),
 		heldLease:    t,
-		epoch:        t.lease.Epoch,
-		over:         ctx.Done(),
-		inbox:        make(chan func(), inboxSize),
-		calls:        make(chan struct{}, maxParallel),
 		queue:        policy.New(p.cfg.AffinityWait),
 		jobs:         map[string]*job{},
 		peers:        map[string]*peer{},
@@ -96,9 +73,6 @@ func lead(ctx context.Context, p *process, s *session, t *heldLease) error {
 		began:        now,
 		lastActive:   now,
 	}
-	until := t.until
-	l.until.Store(&until)
-	l.spawn = func(f func(context.Context)) { l.goroutines.Go(func() { f(ctx) }) }
 	unsubscribe, err := l.subscribe()
 	if err != nil {
 		cancel()

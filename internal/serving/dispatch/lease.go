@@ -70,12 +70,6 @@ func (p *process) acquire(ctx context.Context, session string, after uint64, old
 	return t, nil
 }
 
-// lasts reports whether until is in the future. The monotonic clock detects a
-// suspended process, and the wall clock a suspended machine.
-func lasts(until, now time.Time) bool {
-	return now.Before(until) && now.Round(0).Before(until.Round(0))
-}
-
 // A renewal is the result of an renewal.
 type renewal struct {
 	lease    lease

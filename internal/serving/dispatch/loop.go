@@ -2,14 +2,44 @@ package dispatch
 
 import (
 	"context"
-	"fmt"
+	"sync"
 	"time"
-
-	"github.com/gorizond/koldun/internal/fault"
 )
 
+const (
+	tickEvery   = 250 * time.Millisecond
+	inboxSize   = 1024
+	maxParallel = 64 // concurrent calls to the streams
+)
+
+// A loop is the goroutine of a leader. It owns epoch, nextEpoch, err and the state of the
+// parts of the leader, so that no mutex guards them: others send it functions to call.
+type loop struct {
+	*term
+	epoch uint64
+	// nextEpoch is the epoch from the next renewal on, set when a runner has seen
+	// a newer epoch than the current one.
+	nextEpoch uint64
+	err       error // set: the leadership ends
+
+	over <-chan struct{} // closed when the leadership ends
+	// spawn calls a function in a goroutine with a context that ends with the
+	// leadership, which waits for the goroutine.
+	spawn      func(func(ctx context.Context))
+	inbox      chan func()
+	goroutines sync.WaitGroup
+	calls      chan struct{} // one for each concurrent call
+}
+
+// newLoop returns the loop of a leader whose leadership ends with ctx.
+func newLoop(ctx context.Context, t *term, epoch uint64) *loop {
+	l := &loop{term: t, epoch: epoch, over: ctx.Done(), inbox: make(chan func(), inboxSize), calls: make(chan struct{}, maxParallel)}
+	l.spawn = func(f func(context.Context)) { l.goroutines.Go(func() { f(ctx) }) }
+	return l
+}
+
 // post makes the leader's goroutine call f, unless the leadership ends.
-func (l *leader) post(f func()) {
+func (l *loop) post(f func()) {
 	select {
 	case l.inbox <- f:
 	case <-l.over:
@@ -18,7 +48,7 @@ func (l *leader) post(f func()) {
 
 // do calls work in one of maxParallel goroutines, and then done in the leader's
 // goroutine.
-func (l *leader) do(work func(ctx context.Context) error, done func(err error)) {
+func (l *loop) do(work func(ctx context.Context) error, done func(err error)) {
 	l.spawn(func(ctx context.Context) {
 		select {
 		case l.calls <- struct{}{}:
@@ -34,94 +64,16 @@ func (l *leader) do(work func(ctx context.Context) error, done func(err error)) 
 }
 
 // call is like do for requests to runners, of which each gets one at a time.
-func (l *leader) call(work func(ctx context.Context) error, done func(err error)) {
+func (l *loop) call(work func(ctx context.Context) error, done func(err error)) {
 	l.spawn(func(ctx context.Context) {
 		err := work(ctx)
 		l.post(func() { done(err) })
 	})
 }
 
-func (l *leader) run(ctx context.Context) error {
-	tick := time.NewTicker(tickEvery)
-	defer tick.Stop()
-	wake := time.NewTimer(0)
-	defer wake.Stop()
-	renew := time.NewTicker(renewEvery(l.cfg.LeaseTTL))
-	defer renew.Stop()
-	renewed := make(chan renewal, 1)
-	renewing := false
-	startRenewal := func() {
-		if renewing {
-			return
-		}
-		renewing = true
-		renew := l.heldLease.renew(l.nextEpoch)
-		l.spawn(func(ctx context.Context) { renewed <- renew(ctx) })
-	}
-	l.changes(true, l.onRunner)
-	for l.err == nil {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case f := <-l.inbox:
-			// Messages that arrived while this process was suspended belong to
-			// another leader now.
-			if l.leads() {
-				f()
-				l.drainInbox()
-			}
-		case <-l.news:
-			if l.leads() {
-				l.changes(false, l.onRunner)
-			}
-		case <-tick.C:
-			if l.leads() {
-				l.onTick(time.Now())
-			}
-		case <-wake.C:
-		case <-renew.C:
-			startRenewal()
-		case r := <-renewed:
-			renewing = false
-			if fault.Is(r.err, fault.Conflict) {
-				return fmt.Errorf("the lease was taken: %w", r.err)
-			}
-			l.heldLease.apply(r)
-			until := l.heldLease.until
-			l.until.Store(&until)
-			l.setEpoch(l.heldLease.lease.Epoch)
-		}
-		now := time.Now()
-		if !l.leads() {
-			return fault.Errorf(fault.Transient, "the lease could not be renewed in time")
-		}
-		if l.nextEpoch > l.epoch {
-			startRenewal()
-		}
-		l.expire(now)
-		l.schedule(now)
-		if at := l.queue.Wake(); !at.IsZero() {
-			wake.Reset(max(time.Until(at), time.Millisecond))
-		}
-	}
-	return l.err
-}
-
-// leads reports whether no other process can lead yet. It may be called from any
-// goroutine.
-func (l *leader) leads() bool { return lasts(*l.until.Load(), time.Now()) }
-
-// drainInbox handles all waiting calls before the next scheduling.
-func (l *leader) drainInbox() {
-	for range inboxSize {
-		if !l.leads() {
-			return
-		}
-		select {
-		case f := <-l.inbox:
-			f()
-		default:
-			return
-		}
-	}
+// newerEpoch handles a runner that has seen a newer epoch. Either the lease is lost
+// and its renewal fails, or the bucket with the epochs was lost, and this leader
+// must renew its lease with a newer epoch.
+func (l *loop) newerEpoch(epoch uint64) {
+	l.nextEpoch = max(l.nextEpoch, epoch+1)
 }

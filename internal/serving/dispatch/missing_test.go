@@ -37,7 +37,7 @@ func TestWhatCountsAsLost(t *testing.T) {
 		}, false},
 	} {
 		l := &leader{
-			session: &session{name: "s"}, process: &process{cfg: Config{Bus: b}}, replayed: true, readOn: b.Connection(),
+			loop: loopOf(Config{Bus: b}), session: newSession("s"), records: records{loopOf(Config{Bus: b}).term}, replayed: true, readOn: b.Connection(),
 			jobs: map[string]*job{}, ended: newRecentIDs(1), missing: map[string]missing{}, lost: map[string]queue.Ref{},
 		}
 		c.is(l)
@@ -55,7 +55,7 @@ func TestLostRequestIsReadLate(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	l := &leader{
-		session: &session{name: "s"}, process: &process{cfg: Config{MaxWait: time.Hour}}, replayed: true, ended: newRecentIDs(1),
+		loop: loopOf(Config{MaxWait: time.Hour}), session: newSession("s"), replayed: true, ended: newRecentIDs(1),
 		jobs: map[string]*job{"r": {phase: fencing, lost: true, req: queue.Request{ID: "r", Session: "s", Tenant: "t", Created: now}}},
 	}
 	l.onEntry(queue.Entry{Seq: 7, Raw: []byte("raw"), Request: queue.Request{ID: "r", Session: "s", Tenant: "t", Model: "m", Created: now, EndBy: now.Add(time.Minute)}})

@@ -224,9 +224,10 @@ func TestTakeOverOccupiesASlot(t *testing.T) {
 	p.synced = true
 	j := jobOf("1", "")
 	l := &leader{
-		queue: policy.New(time.Second), jobs: map[string]*job{"1": j}, peers: map[string]*peer{"r": p},
-		orphans: map[string]orphan{"1": {"r", rec.Held[0]}}, spawn: func(func(context.Context)) {},
+		loop: loopOf(Config{}), queue: policy.New(time.Second), jobs: map[string]*job{"1": j}, peers: map[string]*peer{"r": p},
+		orphans: map[string]orphan{"1": {"r", rec.Held[0]}},
 	}
+	l.spawn = func(func(context.Context)) {}
 	l.offer(p)
 	l.takeOver(j)
 	l.queue.Add(policy.Job{ID: "2", Tenant: "t", Since: now, Deadline: now.Add(time.Hour)})

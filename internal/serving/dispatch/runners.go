@@ -251,13 +251,6 @@ func (l *leader) failUnresponsive(j *job) bool {
 	return false
 }
 
-// newerEpoch handles a runner that has seen a newer epoch. Either the lease is lost
-// and its renewal fails, or the bucket with the epochs was lost, and this leader
-// must renew its lease with a newer epoch.
-func (l *leader) newerEpoch(epoch uint64) {
-	l.nextEpoch = max(l.nextEpoch, epoch+1)
-}
-
 // setEpoch starts a new epoch while the lease is held, and syncs with all runners.
 func (l *leader) setEpoch(epoch uint64) {
 	if epoch == l.epoch {
