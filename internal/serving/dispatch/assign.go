@@ -55,7 +55,7 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 			l.sendCancel(j.req.ID, j.req.Tenant, "cancelled")
 		}
 		if p.capacity > 1 {
-			l.offer(p) // other slots may be free
+			l.peers.offer(p) // other slots may be free
 		}
 		return
 	case err == nil:
@@ -79,13 +79,13 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 		l.log.Warn("a runner did not answer", "request", j.req.ID, "runner", p.rec.Name, "error", err)
 		j.phase = uncertain
 		p.synced = false
-		l.offer(p)
+		l.peers.offer(p)
 		if !p.syncing {
 			l.sync(p.rec.Name, p)
 		}
 		return
 	}
 	p.drop(j.req.ID)
-	l.offer(p)
+	l.peers.offer(p)
 	l.requeue(j)
 }

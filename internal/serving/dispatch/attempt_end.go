@@ -16,13 +16,13 @@ func (l *leader) onFirstToken(m queue.FirstToken) {
 
 // onReport handles a runner's report of the end of an attempt and of its status.
 func (l *leader) onReport(r queue.EndReport, reply func(queue.Ack)) {
-	p := l.peers[r.Runner]
+	p := l.peers.byName[r.Runner]
 	if p != nil {
 		p.setStatus(r.Status)
 	}
 	l.onEnd(r.AttemptEnd, reply)
-	if p != nil && l.peers[r.Runner] == p {
-		l.offer(p)
+	if p != nil && l.peers.byName[r.Runner] == p {
+		l.peers.offer(p)
 	}
 }
 
@@ -35,11 +35,7 @@ type groupedEnd struct {
 
 // onEnd handles the end of an attempt on a runner that is known, or lost long ago.
 func (l *leader) onEnd(e queue.AttemptEnd, reply func(queue.Ack)) {
-	group := ""
-	if p := l.peers[e.Runner]; p != nil {
-		group = p.group().Name
-	}
-	l.onGroupedEnd(groupedEnd{e, group}, reply)
+	l.onGroupedEnd(groupedEnd{e, l.peers.group(e.Runner)}, reply)
 }
 
 // onGroupedEnd handles the end of an attempt. reply may be nil; it is called only when
@@ -50,7 +46,7 @@ func (l *leader) onGroupedEnd(e groupedEnd, reply func(queue.Ack)) {
 	}
 	j := l.jobs[e.Request]
 	switch {
-	case j == nil && l.replayed: // it has ended
+	case j == nil && l.stream.replayed: // it has ended
 		reply(queue.Ack{OK: true, Reason: "unknown"})
 	case j == nil:
 		l.unread[e.Request] = append(l.unread[e.Request], e)
@@ -58,7 +54,7 @@ func (l *leader) onGroupedEnd(e groupedEnd, reply func(queue.Ack)) {
 	case j.phase == ending, j.phase == retrying:
 		j.acks = append(j.acks, reply)
 	case j.is(e.Epoch, e.Attempt):
-		l.release(j)
+		l.peers.release(j)
 		l.attemptEnded(j, e.AttemptEnd, reply)
 	case j.unfenced && j.phase == fencing:
 		j.whenFenced(func() { l.onGroupedEnd(e, reply) })
@@ -66,14 +62,6 @@ func (l *leader) onGroupedEnd(e groupedEnd, reply func(queue.Ack)) {
 		l.untrackedEnd(j, e, reply)
 	default:
 		reply(queue.Ack{OK: true, Reason: "another attempt is current"})
-	}
-}
-
-// release records that a runner no longer has a job.
-func (l *leader) release(j *job) {
-	if p := l.peers[j.runner]; p != nil && p.drop(j.req.ID) {
-		p.forgetHeld(j.req.ID)
-		l.offer(p)
 	}
 }
 
@@ -86,7 +74,7 @@ func (l *leader) attemptEnded(j *job, e queue.AttemptEnd, reply func(queue.Ack))
 	j.text = j.text || !e.FirstToken.IsZero()
 	j.started = e.Started
 	if e.Error == nil {
-		l.observeDuration(e.Ended.Sub(e.Started))
+		l.positions.observe(e.Ended.Sub(e.Started))
 		j.acks = append(j.acks, reply)
 		l.finish(j, queue.Completed, nil, &e)
 		return
@@ -201,7 +189,7 @@ func interrupted(why string) *queue.Failure {
 func (l *leader) onCancel(id string, c queue.CancelOrder, reply func(queue.Ack)) {
 	j := l.jobs[id]
 	if j == nil {
-		if !l.ended.has(id) {
+		if !l.stream.ended.has(id) {
 			l.earlyCancels.add(id, time.Now())
 		}
 		reply(queue.Ack{OK: true, Reason: "unknown"})
@@ -217,13 +205,4 @@ func (l *leader) onCancel(id string, c queue.CancelOrder, reply func(queue.Ack))
 	}
 	// A runner that has the request receives the same message.
 	reply(queue.Ack{OK: true})
-}
-
-// observeDuration updates the average duration of attempts.
-func (l *leader) observeDuration(d time.Duration) {
-	if l.meanDuration == 0 {
-		l.meanDuration = d
-		return
-	}
-	l.meanDuration += (d - l.meanDuration) / 8
 }

@@ -8,24 +8,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gorizond/koldun/internal/serving/dispatch/policy"
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-// loopOf returns the loop of a leader, which nothing runs.
-func loopOf(cfg Config) *loop {
-	return &loop{term: &term{process: &process{cfg: cfg, metrics: newMetrics()}, session: "s", log: slog.New(slog.DiscardHandler)}}
+// leaderOf returns a leader that does not run.
+func leaderOf(cfg Config) *leader {
+	cfg.AffinityWait = time.Second
+	t := &term{process: &process{cfg: cfg, metrics: newMetrics()}, session: "s", log: slog.New(slog.DiscardHandler)}
+	return newLeader(&loop{term: t}, newSession("s"))
 }
 
 // unfencedLeader returns a leader with one job. The job is not fenced yet, so that
 // the leader decides about its ends, but stores nothing.
 func unfencedLeader(j *job) *leader {
 	j.req.ID, j.unfenced = "req_1", true
-	return &leader{
-		loop: loopOf(Config{MaxAttempts: 3}), session: newSession("s"),
-		queue: policy.New(time.Second), jobs: map[string]*job{"req_1": j}, peers: map[string]*peer{},
-		unread: map[string][]groupedEnd{}, replayed: true,
-	}
+	l := leaderOf(Config{MaxAttempts: 3})
+	l.jobs["req_1"], l.stream.replayed = j, true
+	return l
 }
 
 // A decision is the consequence of the end of an attempt.
@@ -153,7 +152,7 @@ func TestEndsOfARemovedRunnerKeepItsGroup(t *testing.T) {
 				l := unfencedLeader(&j)
 				rec.Traffic = &queue.Traffic{Group: "canary", Weight: 1}
 				p := newPeer(rec)
-				l.peers["r"] = p
+				l.peers.byName["r"] = p
 				l.removePeer("r", p, "its runner vanished")
 				if from == fencing { // the end waits until the job is fenced
 					j.phase = queued

@@ -17,7 +17,7 @@ func (l *leader) onEntry(e queue.Entry) {
 	if known != nil && known.stored && known.seq == e.Seq {
 		return // the same message, read twice
 	}
-	l.purger.add(e.Seq, e.Lasting)
+	l.stream.purger.add(e.Seq, e.Lasting)
 	if known != nil && !known.stored {
 		known.seq, known.stored = e.Seq, true
 		if known.lost { // it only seemed to be: what ends it has not happened yet
@@ -27,16 +27,16 @@ func (l *leader) onEntry(e queue.Entry) {
 		return
 	}
 	// The record of a request that has ended may be lost as well: takeOver looks.
-	ended := l.ended.has(r.ID)
-	if r.ID == "" || known != nil || ended && !l.rereads {
-		l.purger.end(e.Seq, time.Now()) // not a request, or stored twice
+	ended := l.stream.ended.has(r.ID)
+	if r.ID == "" || known != nil || ended && !l.stream.rereads {
+		l.stream.purger.end(e.Seq, time.Now()) // not a request, or stored twice
 		return
 	}
 	now := time.Now()
 	j := &job{seq: e.Seq, stored: true}
 	l.fill(j, e)
 	l.jobs[r.ID] = j
-	if l.replayed && !ended && now.Sub(r.Created).Abs() < freshFor {
+	if l.stream.replayed && !ended && now.Sub(r.Created).Abs() < freshFor {
 		l.admit(j)
 		return
 	}
@@ -68,8 +68,8 @@ func (l *leader) admit(j *job) {
 // sequences, so what is known of sequences counts no more. It may also have requests that
 // ended under an earlier leader, so this one reads them as it read those of its beginning.
 func (l *leader) onReadAgain() {
-	l.rereads, l.replayed = true, false
-	l.purger = purger{}
+	l.stream.rereads, l.stream.replayed = true, false
+	l.stream.purger = purger{}
 	for _, j := range l.jobs {
 		j.stored = false
 	}
@@ -77,7 +77,7 @@ func (l *leader) onReadAgain() {
 
 // onReplayed is called when all existing requests of the stream have been read.
 func (l *leader) onReplayed(connection uint64) {
-	l.replayed, l.readOn = true, connection
+	l.stream.replayed, l.stream.readOn = true, connection
 	for id, o := range l.orphans {
 		l.log.Info("stopping an attempt of a request that has ended", "request", id, "runner", o.runner)
 		l.sendCancel(id, o.held.Request.Tenant, "ended")
@@ -99,7 +99,7 @@ func (l *leader) enqueue(j *job) {
 		l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
 	default:
 		j.phase, j.queued, j.notified = queued, now, time.Time{}
-		l.unnotified = true
+		l.positions.unnotified = true
 		l.queue.Add(j.waiting(now))
 	}
 }
@@ -145,7 +145,7 @@ func expiredFailure(r queue.Request, now time.Time) *queue.Failure {
 // onDepthQuery answers once all requests have been read. Until then the stream knows
 // better.
 func (l *leader) onDepthQuery(reply func(queue.Depth)) {
-	if l.replayed && l.leads() {
+	if l.stream.replayed && l.leads() {
 		reply(queue.Depth{Requests: len(l.jobs)})
 	}
 }

@@ -12,11 +12,12 @@ import (
 // stays, and the second copy is deleted.
 func TestOnlyCopiesAreDiscarded(t *testing.T) {
 	r := queue.Request{ID: "req_1", Session: "s", Tenant: "t"}
-	l := &leader{loop: loopOf(Config{}), jobs: map[string]*job{r.ID: {req: r, seq: 7}}, ended: newRecentIDs(1)}
-	l.purger.add(7, true)
+	l := leaderOf(Config{})
+	l.jobs[r.ID] = &job{req: r, seq: 7}
+	l.stream.purger.add(7, true)
 	l.onEntry(queue.Entry{Request: r, Seq: 7, Lasting: true})
 	l.onEntry(queue.Entry{Request: r, Seq: 8, Lasting: true})
-	if below, single := l.purger.plan(time.Now(), true); below != 0 || !slices.Equal(single, []uint64{8}) {
+	if below, single := l.stream.purger.plan(time.Now(), true); below != 0 || !slices.Equal(single, []uint64{8}) {
 		t.Errorf("all below %d are deleted and %v, want the second copy alone", below, single)
 	}
 }
@@ -26,7 +27,7 @@ func TestOnlyCopiesAreDiscarded(t *testing.T) {
 func TestDepthIsAnsweredByWhoKnows(t *testing.T) {
 	ask := func(replayed bool, until time.Time) (answers []int) {
 		l := unfencedLeader(&job{})
-		l.replayed = replayed
+		l.stream.replayed = replayed
 		l.setEnd(until)
 		l.onDepthQuery(func(d queue.Depth) { answers = append(answers, d.Requests) })
 		return answers

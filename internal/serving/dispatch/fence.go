@@ -15,9 +15,9 @@ func (l *leader) takeOver(j *job) {
 	j.unfenced = true
 	if o, ok := l.orphans[j.req.ID]; ok { // a runner holds it
 		delete(l.orphans, j.req.ID)
-		if p := l.peers[o.runner]; p != nil {
+		if p := l.peers.byName[o.runner]; p != nil {
 			l.adopt(o.runner, p, o.held)
-			l.offer(p) // one of its slots is no longer free
+			l.peers.offer(p) // one of its slots is no longer free
 		}
 	}
 	for _, e := range l.unread[j.req.ID] {
@@ -37,7 +37,7 @@ func (l *leader) fenced(j *job, t queue.Attempts, err error) {
 	case fault.Is(err, fault.Conflict): // it has ended
 		if j.held() {
 			l.sendCancel(j.req.ID, j.req.Tenant, "ended")
-			l.release(j)
+			l.peers.release(j)
 		}
 		l.chargeActual(j, 0)
 		j.acknowledge()

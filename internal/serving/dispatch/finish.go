@@ -138,11 +138,7 @@ func (l *leader) sendEnd(j *job, o queue.Outcome) {
 // forget schedules the deletion of the message of an ended request.
 func (l *leader) forget(j *job) {
 	delete(l.jobs, j.req.ID)
-	now := time.Now()
-	l.ended.add(j.req.ID, now)
-	if j.stored {
-		l.purger.end(j.seq, now)
-	}
+	l.stream.end(j)
 }
 
 func msBetween(from, to time.Time) int64 {

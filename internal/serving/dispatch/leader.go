@@ -23,56 +23,54 @@ type leader struct {
 	heldLease *heldLease
 	offered   int // outcomes being offered
 
-	queue        *policy.Queue
+	queue     *policy.Queue
+	peers     *peers
+	stream    *stream
+	positions *positions
+
 	jobs         map[string]*job
-	peers        map[string]*peer
 	orphans      map[string]orphan       // attempts on runners of requests not read yet
 	unread       map[string][]groupedEnd // ends of requests not read yet
 	earlyCancels *recentIDs              // cancelled before they were read
-	ended        *recentIDs              // requests that ended under this leader
 	missing      map[string]missing      // whose clients wait, and that it does not know
 	lost         map[string]queue.Ref    // those that are missing for so long that they are lost
 	looking      bool                    // whether the stream is being looked at for them
-	purger       purger                  // messages of requests that ended
-	began        time.Time
-	replayed     bool   // the backlog has been read
-	rereads      bool   // it is read once more, or was
-	readOn       uint64 // the connection that it was read on
 	lastActive   time.Time
-	meanDuration time.Duration // average duration of an attempt
-	reported     gaugeValues   // its contribution to the gauges
-	// notifiedAt is the time of the last FrameQueued messages.
-	notifiedAt time.Time
-	unnotified bool // whether a waiting client never got one
+	reported     gaugeValues // its contribution to the gauges
 }
 
 // errIdle ends the leadership of a session without requests and runners.
 var errIdle = errors.New("the session has neither requests nor runners")
 
+// newLeader returns the leader of a session.
+func newLeader(loop *loop, s *session) *leader {
+	q, jobs, r := policy.New(loop.cfg.AffinityWait), map[string]*job{}, records{loop.term}
+	return &leader{
+		loop:         loop,
+		session:      s,
+		records:      r,
+		queue:        q,
+		peers:        &peers{queue: q, byName: map[string]*peer{}},
+		stream:       &stream{loop: loop, records: r, ended: newRecentIDs(maxRecentIDs)},
+		positions:    &positions{loop: loop, queue: q, jobs: jobs},
+		jobs:         jobs,
+		orphans:      map[string]orphan{},
+		unread:       map[string][]groupedEnd{},
+		earlyCancels: newRecentIDs(maxRecentIDs),
+		missing:      map[string]missing{},
+		lost:         map[string]queue.Ref{},
+		lastActive:   loop.began,
+	}
+}
+
 // lead leads until ctx ends, the lease is lost or the session is idle, and returns
 // the cause.
 func lead(ctx context.Context, p *process, s *session, t *heldLease) error {
 	ctx, cancel := context.WithCancel(ctx)
-	term := &term{process: p, session: s.name, log: p.cfg.Logger.With("session", s.name, "epoch", t.lease.Epoch)}
+	term := &term{process: p, session: s.name, log: p.cfg.Logger.With("session", s.name, "epoch", t.lease.Epoch), began: time.Now()}
 	term.setEnd(t.until)
-	now := time.Now()
-	l := &leader{
-		loop:         newLoop(ctx, term, t.lease.Epoch),
-		records:      records{term},
-		session:      s,
-		heldLease:    t,
-		queue:        policy.New(p.cfg.AffinityWait),
-		jobs:         map[string]*job{},
-		peers:        map[string]*peer{},
-		orphans:      map[string]orphan{},
-		unread:       map[string][]groupedEnd{},
-		earlyCancels: newRecentIDs(maxRecentIDs),
-		ended:        newRecentIDs(maxRecentIDs),
-		missing:      map[string]missing{},
-		lost:         map[string]queue.Ref{},
-		began:        now,
-		lastActive:   now,
-	}
+	l := newLeader(newLoop(ctx, term, t.lease.Epoch), s)
+	l.heldLease = t
 	unsubscribe, err := l.subscribe()
 	if err != nil {
 		cancel()
@@ -92,7 +90,7 @@ func lead(ctx context.Context, p *process, s *session, t *heldLease) error {
 	l.goroutines.Wait()
 	l.setGauges(gaugeValues{})
 	if !fault.Is(err, fault.Conflict) {
-		l.purgeLast()
+		l.stream.purgeLast()
 		t.release()
 	}
 	return err

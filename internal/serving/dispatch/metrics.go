@@ -97,7 +97,7 @@ func (l *leader) gauges() gaugeValues {
 			v.running++
 		}
 	}
-	for _, p := range l.peers {
+	for _, p := range l.peers.byName {
 		v.runners[p.rec.State]++
 		if p.rec.State == queue.RunnerIdle || p.rec.State == queue.RunnerBusy {
 			v.slots += p.capacity

@@ -45,7 +45,7 @@ func (l *leader) onResume(id string, from queue.Resume, now time.Time) {
 // lacks reports whether a leader that has read the stream does not know a request. One
 // that ended before the stream was read again may have lost its record.
 func (l *leader) lacks(id string) bool {
-	return l.replayed && l.records.isRead(l.readOn) && l.jobs[id] == nil && (l.rereads || !l.ended.has(id))
+	return l.stream.replayed && l.stream.isRead() && l.jobs[id] == nil && (l.stream.rereads || !l.stream.ended.has(id))
 }
 
 // endLost ends the requests that are lost. It looks at all messages in the stream first,

@@ -26,20 +26,18 @@ func TestWhatCountsAsLost(t *testing.T) {
 		"asked for a moment ago":          {asks, missingAfter - 1, func(*leader) {}, false},
 		"of an older gateway":             {queue.Resume{}, missingAfter, func(*leader) {}, false},
 		"known":                           {asks, missingAfter, func(l *leader) { l.jobs["r"] = &job{} }, false},
-		"ended":                           {asks, missingAfter, func(l *leader) { l.ended.add("r", first) }, false},
-		"ended in a store that was older": {asks, missingAfter, func(l *leader) { l.ended.add("r", first); l.rereads = true }, true},
-		"perhaps not read yet":            {asks, missingAfter, func(l *leader) { l.replayed = false }, false},
-		"perhaps lost with a connection":  {asks, missingAfter, func(l *leader) { l.readOn-- }, false},
+		"ended":                           {asks, missingAfter, func(l *leader) { l.stream.ended.add("r", first) }, false},
+		"ended in a store that was older": {asks, missingAfter, func(l *leader) { l.stream.ended.add("r", first); l.stream.rereads = true }, true},
+		"perhaps not read yet":            {asks, missingAfter, func(l *leader) { l.stream.replayed = false }, false},
+		"perhaps lost with a connection":  {asks, missingAfter, func(l *leader) { l.stream.readOn-- }, false},
 		"one of too many": {asks, missingAfter, func(l *leader) {
 			for i := range maxMissing {
 				l.missing[strconv.Itoa(i)] = missing{since: first}
 			}
 		}, false},
 	} {
-		l := &leader{
-			loop: loopOf(Config{Bus: b}), session: newSession("s"), records: records{loopOf(Config{Bus: b}).term}, replayed: true, readOn: b.Connection(),
-			jobs: map[string]*job{}, ended: newRecentIDs(1), missing: map[string]missing{}, lost: map[string]queue.Ref{},
-		}
+		l := leaderOf(Config{Bus: b})
+		l.stream.replayed, l.stream.readOn = true, b.Connection()
 		c.is(l)
 		l.onResume("r", c.asks, first)
 		l.onResume("r", c.asks, first.Add(c.again))
@@ -54,10 +52,9 @@ func TestWhatCountsAsLost(t *testing.T) {
 func TestLostRequestIsReadLate(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	l := &leader{
-		loop: loopOf(Config{MaxWait: time.Hour}), session: newSession("s"), replayed: true, ended: newRecentIDs(1),
-		jobs: map[string]*job{"r": {phase: fencing, lost: true, req: queue.Request{ID: "r", Session: "s", Tenant: "t", Created: now}}},
-	}
+	l := leaderOf(Config{MaxWait: time.Hour})
+	l.stream.replayed = true
+	l.jobs["r"] = &job{phase: fencing, lost: true, req: queue.Request{ID: "r", Session: "s", Tenant: "t", Created: now}}
 	l.onEntry(queue.Entry{Seq: 7, Raw: []byte("raw"), Request: queue.Request{ID: "r", Session: "s", Tenant: "t", Model: "m", Created: now, EndBy: now.Add(time.Minute)}})
 	if j := l.jobs["r"]; j.lost || !j.stored || j.seq != 7 || j.req.Model != "m" || string(j.raw) != "raw" || !j.deadline.Equal(now.Add(time.Minute)) || len(l.jobs) != 1 {
 		t.Errorf("the request is %+v", j)

@@ -223,12 +223,10 @@ func TestTakeOverOccupiesASlot(t *testing.T) {
 	p := newPeer(rec)
 	p.synced = true
 	j := jobOf("1", "")
-	l := &leader{
-		loop: loopOf(Config{}), queue: policy.New(time.Second), jobs: map[string]*job{"1": j}, peers: map[string]*peer{"r": p},
-		orphans: map[string]orphan{"1": {"r", rec.Held[0]}},
-	}
+	l := leaderOf(Config{})
+	l.jobs["1"], l.peers.byName["r"], l.orphans["1"] = j, p, orphan{"r", rec.Held[0]}
 	l.spawn = func(func(context.Context)) {}
-	l.offer(p)
+	l.peers.offer(p)
 	l.takeOver(j)
 	l.queue.Add(policy.Job{ID: "2", Tenant: "t", Since: now, Deadline: now.Add(time.Hour)})
 	if _, to, ok := l.queue.Next(now); !ok || p.slots[to.Number].job != "" {
@@ -292,7 +290,7 @@ func TestFallbackWaitsForALostAnswer(t *testing.T) {
 		}, false},
 		"NewEpoch":      {func(l *leader, _ *job, _ *peer) { l.setEpoch(9) }, false},
 		"RecordExpires": {func(l *leader, _ *job, p *peer) { l.recordGone("r", p) }, true},
-		"Drains":        {func(l *leader, _ *job, p *peer) { p.rec.State = queue.RunnerDraining; l.offer(p) }, true},
+		"Drains":        {func(l *leader, _ *job, p *peer) { p.rec.State = queue.RunnerDraining; l.peers.offer(p) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
@@ -303,16 +301,16 @@ func TestFallbackWaitsForALostAnswer(t *testing.T) {
 			outside := runnerOf(1, queue.RunnerIdle)
 			outside.Name, outside.Traffic = "outside", &queue.Traffic{Group: "outside", Weight: 1, Fallback: true}
 			fallback := newPeer(outside)
-			l.peers["r"], l.peers["outside"] = p, fallback
-			for _, p := range l.peers {
+			l.peers.byName["r"], l.peers.byName["outside"] = p, fallback
+			for _, p := range l.peers.byName {
 				p.synced = true
-				l.offer(p)
+				l.peers.offer(p)
 			}
 			p.offered(j, 0)
 			c.change(l, j, p)
 			fallback.synced = true // after a new epoch
-			l.offer(p)
-			l.offer(fallback)
+			l.peers.offer(p)
+			l.peers.offer(fallback)
 			l.queue.Add(policy.Job{ID: "2", Tenant: "t", Since: now, Deadline: now.Add(time.Hour)})
 			if next, to, ok := l.queue.Next(now); ok != c.opens {
 				t.Errorf("the fallback is to be open: %t; request %q goes to %q", c.opens, next.ID, to.Runner)

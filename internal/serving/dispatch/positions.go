@@ -3,6 +3,7 @@ package dispatch
 import (
 	"time"
 
+	"github.com/gorizond/koldun/internal/serving/dispatch/policy"
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
@@ -12,45 +13,65 @@ const (
 	positionAtMost = 10 * time.Second // longest interval
 )
 
-// sendPositions sends waiting clients their position in the queue.
-func (l *leader) sendPositions(now time.Time) {
-	again := now.Sub(l.notifiedAt) >= positionEvery
-	if l.queue.Len() == 0 || !again && !l.unnotified {
+// positions tells waiting clients where in the queue their requests are. The leader's loop
+// owns it.
+type positions struct {
+	*loop
+	queue        *policy.Queue
+	jobs         map[string]*job
+	notifiedAt   time.Time     // time of the last FrameQueued messages
+	unnotified   bool          // whether a waiting client never got one
+	meanDuration time.Duration // average duration of an attempt
+}
+
+// send sends waiting clients their position in the queue.
+func (p *positions) send(now time.Time) {
+	again := now.Sub(p.notifiedAt) >= positionEvery
+	if p.queue.Len() == 0 || !again && !p.unnotified {
 		return
 	}
 	if again {
-		l.notifiedAt = now
+		p.notifiedAt = now
 	}
-	l.unnotified = false
-	l.queue.Positions(func(id string, ahead int) {
-		j := l.jobs[id]
+	p.unnotified = false
+	p.queue.Positions(func(id string, ahead int) {
+		j := p.jobs[id]
 		switch {
 		case j.notified.IsZero() && now.Sub(j.queued) < positionAfter:
-			l.unnotified = true
+			p.unnotified = true
 		case j.notified.IsZero(), again && (j.position != ahead || now.Sub(j.notified) >= positionAtMost):
-			l.sendPosition(j, ahead)
+			p.sendOne(j, ahead)
 		}
 	})
 }
 
-// sendPosition sends one client its position and the estimated wait.
-func (l *leader) sendPosition(j *job, ahead int) {
+// sendOne sends one client its position and the estimated wait.
+func (p *positions) sendOne(j *job, ahead int) {
 	j.position, j.notified = ahead, time.Now()
 	f := queue.Frame{
-		Request: j.req.ID, Epoch: l.epoch, Attempt: j.attempt, Seq: -1,
-		Kind: queue.FrameQueued, Position: ahead, Wait: l.expectedWait(ahead),
+		Request: j.req.ID, Epoch: p.epoch, Attempt: j.attempt, Seq: -1,
+		Kind: queue.FrameQueued, Position: ahead, Wait: p.expectedWait(ahead),
 	}
-	if err := l.requests.PublishFrame(l.name, f); err != nil {
-		l.log.Debug("cannot publish the position of a request", "request", j.req.ID, "error", err)
+	if err := p.requests.PublishFrame(p.session, f); err != nil {
+		p.log.Debug("cannot publish the position of a request", "request", j.req.ID, "error", err)
 	}
 }
 
 // expectedWait estimates the wait of a request, or returns 0 if the pool is
 // unknown.
-func (l *leader) expectedWait(ahead int) time.Duration {
-	slots := l.queue.Slots()
+func (p *positions) expectedWait(ahead int) time.Duration {
+	slots := p.queue.Slots()
 	if slots == 0 {
 		return 0
 	}
-	return l.meanDuration * time.Duration(ahead/slots+1)
+	return p.meanDuration * time.Duration(ahead/slots+1)
+}
+
+// observe updates the average duration of attempts.
+func (p *positions) observe(d time.Duration) {
+	if p.meanDuration == 0 {
+		p.meanDuration = d
+		return
+	}
+	p.meanDuration += (d - p.meanDuration) / 8
 }

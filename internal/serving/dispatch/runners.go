@@ -27,7 +27,7 @@ type orphan struct {
 
 // onRunner handles a changed or removed record of a runner.
 func (l *leader) onRunner(name string, rec queue.Runner, gone bool) {
-	p := l.peers[name]
+	p := l.peers.byName[name]
 	if gone {
 		if p != nil {
 			l.recordGone(name, p)
@@ -41,7 +41,7 @@ func (l *leader) onRunner(name string, rec queue.Runner, gone bool) {
 	}
 	if p == nil {
 		p = newPeer(rec)
-		l.peers[name] = p
+		l.peers.byName[name] = p
 		l.sync(name, p)
 		return
 	}
@@ -86,7 +86,7 @@ func (l *leader) sync(name string, p *peer) {
 		answer, err = bus.Call[queue.SyncReply](ctx, l.cfg.Bus, names.SyncSubject(l.name, name), question)
 		return err
 	}, func(err error) {
-		if l.peers[name] != p {
+		if l.peers.byName[name] != p {
 			return
 		}
 		p.syncing = false
@@ -111,7 +111,7 @@ func (l *leader) synced(name string, p *peer, rec queue.Runner) {
 	if rec.Instance != p.rec.Instance {
 		l.removePeer(name, p, "its runner was restarted")
 		p = newPeer(rec)
-		l.peers[name] = p
+		l.peers.byName[name] = p
 	}
 	p.synced = true
 	for _, s := range slices.Clone(p.slots) {
@@ -140,7 +140,7 @@ func (l *leader) synced(name string, p *peer, rec queue.Runner) {
 func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 	j := l.jobs[h.Request.ID]
 	if j == nil {
-		if !l.replayed {
+		if !l.stream.replayed {
 			l.orphans[h.Request.ID] = orphan{name, h}
 			return
 		}
@@ -192,15 +192,14 @@ func (l *leader) update(p *peer, rec queue.Runner) {
 			l.attemptLost(j, "its runner dropped it")
 		}
 	}
-	l.offer(p)
+	l.peers.offer(p)
 }
 
 // removePeer removes a runner, and ends its attempts.
 func (l *leader) removePeer(name string, p *peer, why string) {
 	l.log.Info("a runner is gone", "runner", name, "reason", why)
 	group := p.group().Name
-	delete(l.peers, name)
-	l.queue.RemoveRunner(name)
+	l.peers.remove(name)
 	for _, e := range p.rec.Ends {
 		l.onGroupedEnd(groupedEnd{e, group}, nil)
 	}
@@ -238,7 +237,7 @@ func (l *leader) failUnresponsive(j *job) bool {
 	if j.known.Sequence == 0 {
 		return false // without an earlier leader
 	}
-	for name, p := range l.peers {
+	for name, p := range l.peers.byName {
 		for _, h := range p.rec.Held {
 			try := queue.AttemptID{Epoch: h.Epoch, Attempt: h.Attempt}
 			if !p.synced && h.Request.ID == j.req.ID && !h.Text && try.After(j.known.UpTo) {
@@ -258,8 +257,8 @@ func (l *leader) setEpoch(epoch uint64) {
 	}
 	l.log.Warn("leading by a newer epoch", "new", epoch)
 	l.epoch = epoch
-	for _, p := range l.peers {
+	for _, p := range l.peers.byName {
 		p.synced, p.seq = false, 0
-		l.offer(p)
+		l.peers.offer(p)
 	}
 }

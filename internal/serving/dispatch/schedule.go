@@ -9,7 +9,7 @@ const replayPatience = 2 * time.Second
 // mayAssign reports whether jobs may be assigned. A leader first syncs with the
 // runners, or it could assign a request twice.
 func (l *leader) mayAssign(now time.Time) bool {
-	if !l.replayed {
+	if !l.stream.replayed {
 		return false
 	}
 	if back := l.cfg.Bus.Returned(); l.began.Sub(back) < reconnectGrace && !l.runnersReturned(now) {
@@ -18,12 +18,7 @@ func (l *leader) mayAssign(now time.Time) bool {
 	if now.Sub(l.began) > replayPatience {
 		return true
 	}
-	for _, p := range l.peers {
-		if !p.synced {
-			return false
-		}
-	}
-	return true
+	return l.peers.synced()
 }
 
 // schedule assigns as many jobs as possible.
@@ -38,14 +33,14 @@ func (l *leader) schedule(now time.Time) {
 			return
 		}
 		if j := l.jobs[next.ID]; !l.failUnresponsive(j) {
-			l.assign(j, l.peers[to.Runner], to.Number)
+			l.assign(j, l.peers.byName[to.Runner], to.Number)
 		}
 	}
 }
 
 // onTick does periodic work.
 func (l *leader) onTick(now time.Time) {
-	for name, p := range l.peers {
+	for name, p := range l.peers.byName {
 		for _, s := range p.slots {
 			if j := l.jobs[s.job]; j != nil && j.cancelled && j.phase == running {
 				l.sendCancel(j.req.ID, j.req.Tenant, "again") // the runner may have missed it
@@ -58,23 +53,18 @@ func (l *leader) onTick(now time.Time) {
 			l.sync(name, p)
 			continue
 		}
-		l.offer(p)
+		l.peers.offer(p)
 	}
 	l.earlyCancels.forget(now.Add(-time.Minute))
 	l.endLost(now)
-	l.sendPositions(now)
-	l.purge(now)
+	l.positions.send(now)
+	l.stream.purge(now)
 	l.setGauges(l.gauges())
-	if len(l.jobs) > 0 || len(l.peers) > 0 || l.hasRunners() || !l.replayed {
+	if len(l.jobs) > 0 || len(l.peers.byName) > 0 || l.hasRunners() || !l.stream.replayed {
 		l.lastActive = now
 		l.wanted.Store(false)
 	}
 	if now.Sub(l.lastActive) >= l.cfg.IdleAfter {
 		l.err = errIdle
 	}
-}
-
-// offer updates the slots of a runner in the queue.
-func (l *leader) offer(p *peer) {
-	p.offer(l.queue, time.Now())
 }

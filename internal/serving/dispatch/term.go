@@ -17,6 +17,7 @@ type term struct {
 	*process
 	session string // its name
 	log     *slog.Logger
+	began   time.Time
 	until   atomic.Pointer[time.Time] // end of the lease
 }
 
