@@ -87,5 +87,5 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 	}
 	p.drop(j.req.ID)
 	l.peers.offer(p)
-	l.requeue(j)
+	l.ledger.requeue(j)
 }

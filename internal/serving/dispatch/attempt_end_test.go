@@ -23,7 +23,7 @@ func leaderOf(cfg Config) *leader {
 func unfencedLeader(j *job) *leader {
 	j.req.ID, j.unfenced = "req_1", true
 	l := leaderOf(Config{MaxAttempts: 3})
-	l.jobs["req_1"], l.stream.replayed = j, true
+	l.ledger.jobs["req_1"], l.stream.replayed = j, true
 	return l
 }
 
@@ -78,7 +78,7 @@ func TestOnEnd(t *testing.T) {
 			j := c.job
 			l := unfencedLeader(&j)
 			var ack *queue.Ack
-			l.onEnd(c.end, func(a queue.Ack) { ack = &a })
+			l.ledger.onEnd(c.end, func(a queue.Ack) { ack = &a })
 			if d := cmp.Diff(c.want, decisionOf(&j, ack)); d != "" {
 				t.Error(d)
 			}
@@ -97,7 +97,7 @@ func TestHandedBackAgain(t *testing.T) {
 			code = queue.CodeEngineFailed
 		}
 		j.phase, j.attempt, j.tries, j.runner = running, i, 1, []string{"a", "b"}[i%2]
-		l.onEnd(queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: i, Error: failureOf(code)}, nil)
+		l.ledger.onEnd(queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: i, Error: failureOf(code)}, nil)
 	}
 	if d := cmp.Diff([]string{"a", "b", "a", "b"}, j.known.Runners); d != "" {
 		t.Error(d)
@@ -130,7 +130,7 @@ func TestUntrackedEnd(t *testing.T) {
 			l := unfencedLeader(&j)
 			var ack *queue.Ack
 			e := queue.AttemptEnd{Request: "req_1", Epoch: 1, Attempt: c.attempt, FirstToken: c.first, Error: c.failure}
-			l.untrackedEnd(&j, groupedEnd{e, "g"}, func(a queue.Ack) { ack = &a })
+			l.ledger.untrackedEnd(&j, groupedEnd{e, "g"}, func(a queue.Ack) { ack = &a })
 			if d := cmp.Diff(c.want, decisionOf(&j, ack)); d != "" {
 				t.Error(d)
 			}

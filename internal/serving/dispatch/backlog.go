@@ -13,7 +13,7 @@ const freshFor = time.Minute
 // onEntry handles a message of the request stream.
 func (l *leader) onEntry(e queue.Entry) {
 	r := e.Request
-	known := l.jobs[r.ID]
+	known := l.ledger.jobs[r.ID]
 	if known != nil && known.stored && known.seq == e.Seq {
 		return // the same message, read twice
 	}
@@ -35,9 +35,9 @@ func (l *leader) onEntry(e queue.Entry) {
 	now := time.Now()
 	j := &job{seq: e.Seq, stored: true}
 	l.fill(j, e)
-	l.jobs[r.ID] = j
+	l.ledger.jobs[r.ID] = j
 	if l.stream.replayed && !ended && now.Sub(r.Created).Abs() < freshFor {
-		l.admit(j)
+		l.ledger.admit(j)
 		return
 	}
 	l.takeOver(j)
@@ -55,14 +55,6 @@ func (l *leader) fill(j *job, e queue.Entry) {
 	}
 }
 
-// admit makes a request wait for a runner.
-func (l *leader) admit(j *job) {
-	if l.earlyCancels.has(j.req.ID) {
-		j.cancelled = true
-	}
-	l.enqueue(j)
-}
-
 // onReadAgain is called before the stream is read once more, after a reconnect. The
 // stream may have lost requests that this leader knows, and have others at their
 // sequences, so what is known of sequences counts no more. It may also have requests that
@@ -70,7 +62,7 @@ func (l *leader) admit(j *job) {
 func (l *leader) onReadAgain() {
 	l.stream.rereads, l.stream.replayed = true, false
 	l.stream.purger = purger{}
-	for _, j := range l.jobs {
+	for _, j := range l.ledger.jobs {
 		j.stored = false
 	}
 }
@@ -83,69 +75,28 @@ func (l *leader) onReplayed(connection uint64) {
 		l.sendCancel(id, o.held.Request.Tenant, "ended")
 	}
 	clear(l.orphans)
-	clear(l.unread)
-	l.log.Debug("backlog replayed", "requests", len(l.jobs), "ms", time.Since(l.began).Milliseconds())
-}
-
-// enqueue puts a job into the queue, or ends it if it is cancelled or expired.
-func (l *leader) enqueue(j *job) {
-	now := time.Now()
-	switch {
-	case j.lost:
-		l.finish(j, queue.Failed, lostFailure(), nil)
-	case j.cancelled:
-		l.finish(j, queue.Cancelled, cancelledFailure(), nil)
-	case !now.Before(j.deadline):
-		l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
-	default:
-		j.phase, j.queued, j.notified = queued, now, time.Time{}
-		l.positions.unnotified = true
-		l.queue.Add(j.waiting(now))
-	}
-}
-
-// requeue puts back a job that a runner did not accept.
-func (l *leader) requeue(j *job) {
-	l.chargeActual(j, 0)
-	l.enqueue(j)
-}
-
-// chargeActual replaces the tenant's expected cost of an attempt by the actual one.
-func (l *leader) chargeActual(j *job, tokens int) {
-	expected := 0
-	if j.charged {
-		expected = j.cost
-	}
-	j.charged = false
-	if tokens != expected {
-		l.queue.Charge(class(j.req.Priority), j.req.Tenant, tokens-expected)
-	}
-}
-
-// expire ends the jobs whose deadline has passed in the queue.
-func (l *leader) expire(now time.Time) {
-	for _, w := range l.queue.Expired(now) {
-		j := l.jobs[w.ID]
-		l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
-	}
-}
-
-func cancelledFailure() *queue.Failure {
-	return &queue.Failure{Code: queue.CodeCancelled, Message: "the request was cancelled"}
-}
-
-// expiredFailure returns why a request ends in the queue.
-func expiredFailure(r queue.Request, now time.Time) *queue.Failure {
-	if !r.EndBy.IsZero() && !now.Before(r.EndBy) {
-		return r.PastEnd()
-	}
-	return &queue.Failure{Code: queue.CodeExpired, Message: "no runner was free before the deadline"}
+	clear(l.ledger.unread)
+	l.log.Debug("backlog replayed", "requests", len(l.ledger.jobs), "ms", time.Since(l.began).Milliseconds())
 }
 
 // onDepthQuery answers once all requests have been read. Until then the stream knows
 // better.
 func (l *leader) onDepthQuery(reply func(queue.Depth)) {
 	if l.stream.replayed && l.leads() {
-		reply(queue.Depth{Requests: len(l.jobs)})
+		reply(queue.Depth{Requests: len(l.ledger.jobs)})
 	}
+}
+
+// takeOver continues a request that an earlier leader may know.
+func (l *leader) takeOver(j *job) {
+	j.phase = fencing
+	j.unfenced = true
+	if o, ok := l.orphans[j.req.ID]; ok { // a runner holds it
+		delete(l.orphans, j.req.ID)
+		if p := l.peers.byName[o.runner]; p != nil {
+			l.adopt(o.runner, p, o.held)
+			l.peers.offer(p) // one of its slots is no longer free
+		}
+	}
+	l.ledger.fence(j)
 }

@@ -13,7 +13,7 @@ import (
 func TestOnlyCopiesAreDiscarded(t *testing.T) {
 	r := queue.Request{ID: "req_1", Session: "s", Tenant: "t"}
 	l := leaderOf(Config{})
-	l.jobs[r.ID] = &job{req: r, seq: 7}
+	l.ledger.jobs[r.ID] = &job{req: r, seq: 7}
 	l.stream.purger.add(7, true)
 	l.onEntry(queue.Entry{Request: r, Seq: 7, Lasting: true})
 	l.onEntry(queue.Entry{Request: r, Seq: 8, Lasting: true})

@@ -15,7 +15,7 @@ const offerTry = 2 * time.Second
 // finish ends a job: it stores the outcome, sends the final frame if the runner
 // has not, and deletes the message. If this process ends in between, the next
 // leader continues.
-func (l *leader) finish(j *job, state queue.State, failure *queue.Failure, e *queue.AttemptEnd) {
+func (l *ledger) finish(j *job, state queue.State, failure *queue.Failure, e *queue.AttemptEnd) {
 	if j.phase == ending {
 		return
 	}
@@ -27,7 +27,7 @@ func (l *leader) finish(j *job, state queue.State, failure *queue.Failure, e *qu
 	}
 	l.chargeActual(j, tokens)
 	j.whenFenced(func() {
-		o := l.outcome(j, state, failure, e)
+		o := j.outcome(l.session, state, failure, e)
 		if j.poison || l.offered >= maxParallel || !l.offerOutcome(j, o) {
 			l.storeOutcome(j, o)
 		}
@@ -37,7 +37,7 @@ func (l *leader) finish(j *job, state queue.State, failure *queue.Failure, e *qu
 // offerOutcome makes one asynchronous attempt to store an outcome, which nearly
 // always succeeds, and reports whether it was made. If the attempt fails,
 // storeOutcome follows.
-func (l *leader) offerOutcome(j *job, o queue.Outcome) bool {
+func (l *ledger) offerOutcome(j *job, o queue.Outcome) bool {
 	left := time.Until(*l.until.Load())
 	if !l.leads() || !l.cfg.Bus.Connected() {
 		return false
@@ -61,7 +61,7 @@ func (l *leader) offerOutcome(j *job, o queue.Outcome) bool {
 
 // storeOutcome stores an outcome, retrying until the leadership ends. Before that it
 // stores a dead letter if too many runners have failed the request.
-func (l *leader) storeOutcome(j *job, o queue.Outcome) {
+func (l *ledger) storeOutcome(j *job, o queue.Outcome) {
 	poison, raw, after, epoch := j.poison, j.raw, j.known.Sequence, l.epoch
 	l.do(func(ctx context.Context) error {
 		if poison {
@@ -76,34 +76,8 @@ func (l *leader) storeOutcome(j *job, o queue.Outcome) {
 	}, func(err error) { l.recorded(j, o, err) })
 }
 
-// outcome returns the terminal record of a job. e is nil if no runner has reported
-// the end of an attempt.
-func (l *leader) outcome(j *job, state queue.State, failure *queue.Failure, e *queue.AttemptEnd) queue.Outcome {
-	o := queue.Outcome{
-		Request:  j.req.ID,
-		Session:  l.name,
-		Tenant:   j.req.Tenant,
-		Model:    j.req.Model,
-		State:    state,
-		Priority: j.req.Priority,
-		Attempts: j.tries,
-		Runner:   j.runner,
-		Group:    j.group,
-		Created:  j.req.Created,
-		Started:  j.started,
-		Ended:    time.Now().UTC(),
-		Error:    failure,
-		Reasons:  j.known.Reasons,
-		ReplayOf: j.req.ReplayOf,
-	}
-	if e != nil {
-		o.First, o.Ended, o.Usage = e.FirstToken, e.Ended.UTC(), e.Usage
-	}
-	return o
-}
-
 // recorded continues when the outcome is stored, by this leader or another.
-func (l *leader) recorded(j *job, o queue.Outcome, err error) {
+func (l *ledger) recorded(j *job, o queue.Outcome, err error) {
 	switch {
 	case fault.Is(err, fault.Conflict):
 		// The other outcome counts. Followers of the request find it.
@@ -125,18 +99,18 @@ func (l *leader) recorded(j *job, o queue.Outcome, err error) {
 }
 
 // sendEnd sends the final frame of a request if no runner has sent it.
-func (l *leader) sendEnd(j *job, o queue.Outcome) {
+func (l *ledger) sendEnd(j *job, o queue.Outcome) {
 	if o.State == queue.Completed {
 		return
 	}
 	f := queue.Frame{Request: o.Request, Epoch: l.epoch, Attempt: j.attempt, Seq: -1, Kind: queue.FrameError, Error: o.Error}
-	if err := l.requests.PublishFrame(l.name, f); err != nil {
+	if err := l.requests.PublishFrame(l.session, f); err != nil {
 		l.log.Warn("cannot publish the end of a request", "request", o.Request, "error", err)
 	}
 }
 
 // forget schedules the deletion of the message of an ended request.
-func (l *leader) forget(j *job) {
+func (l *ledger) forget(j *job) {
 	delete(l.jobs, j.req.ID)
 	l.stream.end(j)
 }

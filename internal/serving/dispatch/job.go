@@ -106,3 +106,48 @@ const expectedAnswer = 256
 // estimate is the cost of a request in tokens: a token per four bytes of its
 // body, and an answer.
 func estimate(r queue.Request) int { return len(r.Body)/4 + expectedAnswer }
+
+// whenFenced calls f now, or as soon as the job is fenced.
+func (j *job) whenFenced(f func()) {
+	if j.unfenced {
+		j.onFenced = append(j.onFenced, f)
+		return
+	}
+	f()
+}
+
+// addEarlier adds the stored attempts of earlier leaders.
+func (j *job) addEarlier(t queue.Attempts) {
+	j.tries += t.Failed
+	j.known.Failed += t.Failed
+	j.known.Reasons = append(t.Reasons, j.known.Reasons...)
+	j.known.Runners = append(t.Runners, j.known.Runners...)
+	j.known.Groups = append(t.Groups, j.known.Groups...)
+	j.known.Sequence = t.Sequence
+	if t.UpTo.After(j.known.UpTo) {
+		j.known.UpTo = t.UpTo
+	}
+}
+
+// countFailure records a failed attempt for later leaders.
+func (j *job) countFailure(try queue.AttemptID) {
+	j.known.Failed++
+	if try.After(j.known.UpTo) {
+		j.known.UpTo = try
+	}
+}
+
+// note adds why an attempt failed to the record. A runner may hand a request back
+// any number of times for one reason, which is noted once.
+func (j *job) note(why string, handedBack bool) {
+	if handedBack {
+		for i, reason := range j.known.Reasons {
+			if reason == why && i < len(j.known.Runners) && j.known.Runners[i] == j.runner {
+				return
+			}
+		}
+	}
+	j.known.Reasons = append(j.known.Reasons, why)
+	j.known.Runners = append(j.known.Runners, j.runner)
+	j.known.Groups = append(j.known.Groups, j.group)
+}

@@ -19,24 +19,19 @@ const maxRecentIDs = 4096
 type leader struct {
 	*loop
 	*session
-	records   records
 	heldLease *heldLease
-	offered   int // outcomes being offered
 
-	queue     *policy.Queue
 	peers     *peers
 	stream    *stream
 	positions *positions
+	ledger    *ledger
 
-	jobs         map[string]*job
-	orphans      map[string]orphan       // attempts on runners of requests not read yet
-	unread       map[string][]groupedEnd // ends of requests not read yet
-	earlyCancels *recentIDs              // cancelled before they were read
-	missing      map[string]missing      // whose clients wait, and that it does not know
-	lost         map[string]queue.Ref    // those that are missing for so long that they are lost
-	looking      bool                    // whether the stream is being looked at for them
-	lastActive   time.Time
-	reported     gaugeValues // its contribution to the gauges
+	orphans    map[string]orphan    // attempts on runners of requests not read yet
+	missing    map[string]missing   // whose clients wait, and that it does not know
+	lost       map[string]queue.Ref // those that are missing for so long that they are lost
+	looking    bool                 // whether the stream is being looked at for them
+	lastActive time.Time
+	reported   gaugeValues // its contribution to the gauges
 }
 
 // errIdle ends the leadership of a session without requests and runners.
@@ -45,22 +40,22 @@ var errIdle = errors.New("the session has neither requests nor runners")
 // newLeader returns the leader of a session.
 func newLeader(loop *loop, s *session) *leader {
 	q, jobs, r := policy.New(loop.cfg.AffinityWait), map[string]*job{}, records{loop.term}
-	return &leader{
-		loop:         loop,
-		session:      s,
-		records:      r,
-		queue:        q,
-		peers:        &peers{queue: q, byName: map[string]*peer{}},
-		stream:       &stream{loop: loop, records: r, ended: newRecentIDs(maxRecentIDs)},
-		positions:    &positions{loop: loop, queue: q, jobs: jobs},
-		jobs:         jobs,
-		orphans:      map[string]orphan{},
-		unread:       map[string][]groupedEnd{},
-		earlyCancels: newRecentIDs(maxRecentIDs),
-		missing:      map[string]missing{},
-		lost:         map[string]queue.Ref{},
-		lastActive:   loop.began,
+	l := &leader{
+		loop:       loop,
+		session:    s,
+		peers:      &peers{queue: q, byName: map[string]*peer{}},
+		stream:     &stream{loop: loop, records: r, ended: newRecentIDs(maxRecentIDs)},
+		positions:  &positions{loop: loop, queue: q, jobs: jobs},
+		orphans:    map[string]orphan{},
+		missing:    map[string]missing{},
+		lost:       map[string]queue.Ref{},
+		lastActive: loop.began,
 	}
+	l.ledger = &ledger{
+		loop: loop, records: r, queue: q, peers: l.peers, stream: l.stream, positions: l.positions,
+		jobs: jobs, unread: map[string][]groupedEnd{}, earlyCancels: newRecentIDs(maxRecentIDs),
+	}
+	return l
 }
 
 // lead leads until ctx ends, the lease is lost or the session is idle, and returns
@@ -113,13 +108,13 @@ func (l *leader) subscribe() (func(), error) {
 		},
 		func() (func(), error) {
 			return bus.Listen(b, names.FirstTokenSubject(l.name), func(_ string, mark queue.FirstToken) {
-				l.post(func() { l.onFirstToken(mark) })
+				l.post(func() { l.ledger.onFirstToken(mark) })
 			})
 		},
 		func() (func(), error) {
 			prefix := len(names.CancelSubject(l.name, ""))
 			return bus.ServeLater(b, names.CancelSubject(l.name, "*"), func(subject string, c queue.CancelOrder, reply func(queue.Ack)) {
-				l.post(func() { l.onCancel(subject[prefix:], c, reply) })
+				l.post(func() { l.ledger.onCancel(subject[prefix:], c, reply) })
 			})
 		},
 		func() (func(), error) {

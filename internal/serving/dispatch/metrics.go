@@ -91,8 +91,8 @@ type gaugeValues struct {
 
 // gauges returns the current contribution of the leader.
 func (l *leader) gauges() gaugeValues {
-	v := gaugeValues{queued: l.queue.Len(), runners: map[queue.RunnerState]int{}}
-	for _, j := range l.jobs {
+	v := gaugeValues{queued: l.ledger.queue.Len(), runners: map[queue.RunnerState]int{}}
+	for _, j := range l.ledger.jobs {
 		if j.held() {
 			v.running++
 		}

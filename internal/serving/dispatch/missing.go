@@ -45,7 +45,7 @@ func (l *leader) onResume(id string, from queue.Resume, now time.Time) {
 // lacks reports whether a leader that has read the stream does not know a request. One
 // that ended before the stream was read again may have lost its record.
 func (l *leader) lacks(id string) bool {
-	return l.stream.replayed && l.stream.isRead() && l.jobs[id] == nil && (l.stream.rereads || !l.stream.ended.has(id))
+	return l.stream.replayed && l.stream.isRead() && l.ledger.jobs[id] == nil && (l.stream.rereads || !l.stream.ended.has(id))
 }
 
 // endLost ends the requests that are lost. It looks at all messages in the stream first,
@@ -83,10 +83,6 @@ func (l *leader) endMissing(ref queue.Ref, now time.Time) {
 	j := &job{
 		req: queue.Request{ID: ref.ID, Session: ref.Session, Tenant: ref.Tenant, Created: now}, deadline: now.Add(l.cfg.MaxWait), lost: true,
 	}
-	l.jobs[ref.ID] = j
+	l.ledger.jobs[ref.ID] = j
 	l.takeOver(j)
-}
-
-func lostFailure() *queue.Failure {
-	return &queue.Failure{Code: queue.CodeInterrupted, Message: "the queue has lost the request: send it again"}
 }

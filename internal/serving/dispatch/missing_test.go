@@ -25,7 +25,7 @@ func TestWhatCountsAsLost(t *testing.T) {
 		"unknown":                         {asks, missingAfter, func(*leader) {}, true},
 		"asked for a moment ago":          {asks, missingAfter - 1, func(*leader) {}, false},
 		"of an older gateway":             {queue.Resume{}, missingAfter, func(*leader) {}, false},
-		"known":                           {asks, missingAfter, func(l *leader) { l.jobs["r"] = &job{} }, false},
+		"known":                           {asks, missingAfter, func(l *leader) { l.ledger.jobs["r"] = &job{} }, false},
 		"ended":                           {asks, missingAfter, func(l *leader) { l.stream.ended.add("r", first) }, false},
 		"ended in a store that was older": {asks, missingAfter, func(l *leader) { l.stream.ended.add("r", first); l.stream.rereads = true }, true},
 		"perhaps not read yet":            {asks, missingAfter, func(l *leader) { l.stream.replayed = false }, false},
@@ -54,9 +54,9 @@ func TestLostRequestIsReadLate(t *testing.T) {
 	now := time.Now()
 	l := leaderOf(Config{MaxWait: time.Hour})
 	l.stream.replayed = true
-	l.jobs["r"] = &job{phase: fencing, lost: true, req: queue.Request{ID: "r", Session: "s", Tenant: "t", Created: now}}
+	l.ledger.jobs["r"] = &job{phase: fencing, lost: true, req: queue.Request{ID: "r", Session: "s", Tenant: "t", Created: now}}
 	l.onEntry(queue.Entry{Seq: 7, Raw: []byte("raw"), Request: queue.Request{ID: "r", Session: "s", Tenant: "t", Model: "m", Created: now, EndBy: now.Add(time.Minute)}})
-	if j := l.jobs["r"]; j.lost || !j.stored || j.seq != 7 || j.req.Model != "m" || string(j.raw) != "raw" || !j.deadline.Equal(now.Add(time.Minute)) || len(l.jobs) != 1 {
+	if j := l.ledger.jobs["r"]; j.lost || !j.stored || j.seq != 7 || j.req.Model != "m" || string(j.raw) != "raw" || !j.deadline.Equal(now.Add(time.Minute)) || len(l.ledger.jobs) != 1 {
 		t.Errorf("the request is %+v", j)
 	}
 }

@@ -224,12 +224,12 @@ func TestTakeOverOccupiesASlot(t *testing.T) {
 	p.synced = true
 	j := jobOf("1", "")
 	l := leaderOf(Config{})
-	l.jobs["1"], l.peers.byName["r"], l.orphans["1"] = j, p, orphan{"r", rec.Held[0]}
+	l.ledger.jobs["1"], l.peers.byName["r"], l.orphans["1"] = j, p, orphan{"r", rec.Held[0]}
 	l.spawn = func(func(context.Context)) {}
 	l.peers.offer(p)
 	l.takeOver(j)
-	l.queue.Add(policy.Job{ID: "2", Tenant: "t", Since: now, Deadline: now.Add(time.Hour)})
-	if _, to, ok := l.queue.Next(now); !ok || p.slots[to.Number].job != "" {
+	l.ledger.queue.Add(policy.Job{ID: "2", Tenant: "t", Since: now, Deadline: now.Add(time.Hour)})
+	if _, to, ok := l.ledger.queue.Next(now); !ok || p.slots[to.Number].job != "" {
 		t.Errorf("request 2 goes to slot %d (%t), and request 1 has slot %d", to.Number, ok, p.slot("1"))
 	}
 }
@@ -311,8 +311,8 @@ func TestFallbackWaitsForALostAnswer(t *testing.T) {
 			fallback.synced = true // after a new epoch
 			l.peers.offer(p)
 			l.peers.offer(fallback)
-			l.queue.Add(policy.Job{ID: "2", Tenant: "t", Since: now, Deadline: now.Add(time.Hour)})
-			if next, to, ok := l.queue.Next(now); ok != c.opens {
+			l.ledger.queue.Add(policy.Job{ID: "2", Tenant: "t", Since: now, Deadline: now.Add(time.Hour)})
+			if next, to, ok := l.ledger.queue.Next(now); ok != c.opens {
 				t.Errorf("the fallback is to be open: %t; request %q goes to %q", c.opens, next.ID, to.Runner)
 			}
 		})

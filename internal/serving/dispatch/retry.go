@@ -10,7 +10,7 @@ import (
 
 // retry requeues a request after it has stored the failed attempt, so that later
 // leaders count it.
-func (l *leader) retry(j *job) {
+func (l *ledger) retry(j *job) {
 	l.queue.Remove(j.req.ID)
 	j.phase = retrying
 	l.chargeActual(j, 0)
@@ -25,7 +25,7 @@ func (l *leader) retry(j *job) {
 }
 
 // attemptsStored continues a job when its failed attempt is stored.
-func (l *leader) attemptsStored(j *job, t queue.Attempts, err error) {
+func (l *ledger) attemptsStored(j *job, t queue.Attempts, err error) {
 	switch {
 	case fault.Is(err, fault.Conflict):
 		l.err = fmt.Errorf("another leads: %w", err)

@@ -65,9 +65,9 @@ func (l *leader) run(ctx context.Context) error {
 		if l.nextEpoch > l.epoch {
 			startRenewal()
 		}
-		l.expire(now)
+		l.ledger.expire(now)
 		l.schedule(now)
-		if at := l.queue.Wake(); !at.IsZero() {
+		if at := l.ledger.queue.Wake(); !at.IsZero() {
 			wake.Reset(max(time.Until(at), time.Millisecond))
 		}
 	}

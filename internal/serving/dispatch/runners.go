@@ -61,7 +61,7 @@ func (l *leader) recordGone(name string, p *peer) {
 		return
 	}
 	p.absent, p.synced = true, false
-	l.queue.RemoveRunner(name)
+	l.ledger.queue.RemoveRunner(name)
 	if !p.syncing {
 		l.sync(name, p)
 	}
@@ -115,7 +115,7 @@ func (l *leader) synced(name string, p *peer, rec queue.Runner) {
 	}
 	p.synced = true
 	for _, s := range slices.Clone(p.slots) {
-		if j := l.jobs[s.job]; s.job != "" && (j == nil || j.phase != assigning) {
+		if j := l.ledger.jobs[s.job]; s.job != "" && (j == nil || j.phase != assigning) {
 			p.drop(s.job)
 		}
 	}
@@ -123,22 +123,22 @@ func (l *leader) synced(name string, p *peer, rec queue.Runner) {
 		l.adopt(name, p, h)
 	}
 	l.update(p, rec) // handles its ends
-	for _, j := range l.jobs {
+	for _, j := range l.ledger.jobs {
 		if j.runner != name || j.instance != rec.Instance || p.has(j.req.ID) {
 			continue
 		}
 		switch {
 		case j.phase == uncertain: // the runner never got the job
-			l.requeue(j)
+			l.ledger.requeue(j)
 		case j.phase == running && rec.Version >= j.version:
-			l.attemptLost(j, "its runner dropped it")
+			l.ledger.attemptLost(j, "its runner dropped it")
 		}
 	}
 }
 
 // adopt makes an attempt on a runner the current one.
 func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
-	j := l.jobs[h.Request.ID]
+	j := l.ledger.jobs[h.Request.ID]
 	if j == nil {
 		if !l.stream.replayed {
 			l.orphans[h.Request.ID] = orphan{name, h}
@@ -151,7 +151,7 @@ func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 	}
 	switch j.phase {
 	case fencing, queued:
-		l.queue.Remove(j.req.ID)
+		l.ledger.queue.Remove(j.req.ID)
 		j.tries++
 	case uncertain, running, assigning:
 		if !j.is(h.Epoch, h.Attempt) {
@@ -176,10 +176,10 @@ func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 func (l *leader) update(p *peer, rec queue.Runner) {
 	p.setRecord(rec)
 	for _, e := range rec.Ends {
-		l.onEnd(e, nil)
+		l.ledger.onEnd(e, nil)
 	}
 	for _, s := range slices.Clone(p.slots) {
-		j := l.jobs[s.job]
+		j := l.ledger.jobs[s.job]
 		if j == nil || j.phase != running || j.runner != rec.Name {
 			continue
 		}
@@ -189,7 +189,7 @@ func (l *leader) update(p *peer, rec queue.Runner) {
 			j.text = j.text || h.Text
 		case rec.Version >= j.version:
 			p.drop(s.job)
-			l.attemptLost(j, "its runner dropped it")
+			l.ledger.attemptLost(j, "its runner dropped it")
 		}
 	}
 	l.peers.offer(p)
@@ -201,21 +201,21 @@ func (l *leader) removePeer(name string, p *peer, why string) {
 	group := p.group().Name
 	l.peers.remove(name)
 	for _, e := range p.rec.Ends {
-		l.onGroupedEnd(groupedEnd{e, group}, nil)
+		l.ledger.onGroupedEnd(groupedEnd{e, group}, nil)
 	}
 	for id, o := range l.orphans {
 		if o.runner == name {
 			delete(l.orphans, id)
 		}
 	}
-	for _, j := range l.jobs {
+	for _, j := range l.ledger.jobs {
 		if j.held() && j.runner == name && j.instance == p.rec.Instance {
-			l.attemptLost(j, why)
+			l.ledger.attemptLost(j, why)
 		}
 	}
 	// Attempts for an earlier leader that this leader never learned.
 	for _, h := range p.rec.Held {
-		l.onGroupedEnd(groupedEnd{lostEnd(name, h, why), group}, nil)
+		l.ledger.onGroupedEnd(groupedEnd{lostEnd(name, h, why), group}, nil)
 	}
 }
 
@@ -242,7 +242,7 @@ func (l *leader) failUnresponsive(j *job) bool {
 			try := queue.AttemptID{Epoch: h.Epoch, Attempt: h.Attempt}
 			if !p.synced && h.Request.ID == j.req.ID && !h.Text && try.After(j.known.UpTo) {
 				j.charged = true // it was removed from the queue
-				l.onEnd(lostEnd(name, h, "its runner does not answer"), nil)
+				l.ledger.onEnd(lostEnd(name, h, "its runner does not answer"), nil)
 				return true
 			}
 		}
@@ -259,6 +259,18 @@ func (l *leader) setEpoch(epoch uint64) {
 	l.epoch = epoch
 	for _, p := range l.peers.byName {
 		p.synced, p.seq = false, 0
+		l.peers.offer(p)
+	}
+}
+
+// onReport handles a runner's report of the end of an attempt and of its status.
+func (l *leader) onReport(r queue.EndReport, reply func(queue.Ack)) {
+	p := l.peers.byName[r.Runner]
+	if p != nil {
+		p.setStatus(r.Status)
+	}
+	l.ledger.onEnd(r.AttemptEnd, reply)
+	if p != nil && l.peers.byName[r.Runner] == p {
 		l.peers.offer(p)
 	}
 }

@@ -24,15 +24,15 @@ func (l *leader) mayAssign(now time.Time) bool {
 // schedule assigns as many jobs as possible.
 func (l *leader) schedule(now time.Time) {
 	// A suspended process must not act on a lost lease when it resumes.
-	if l.queue.Len() == 0 || !l.leads() || !l.cfg.Bus.Connected() || !l.mayAssign(now) {
+	if l.ledger.queue.Len() == 0 || !l.leads() || !l.cfg.Bus.Connected() || !l.mayAssign(now) {
 		return
 	}
 	for {
-		next, to, ok := l.queue.Next(now)
+		next, to, ok := l.ledger.queue.Next(now)
 		if !ok {
 			return
 		}
-		if j := l.jobs[next.ID]; !l.failUnresponsive(j) {
+		if j := l.ledger.jobs[next.ID]; !l.failUnresponsive(j) {
 			l.assign(j, l.peers.byName[to.Runner], to.Number)
 		}
 	}
@@ -42,7 +42,7 @@ func (l *leader) schedule(now time.Time) {
 func (l *leader) onTick(now time.Time) {
 	for name, p := range l.peers.byName {
 		for _, s := range p.slots {
-			if j := l.jobs[s.job]; j != nil && j.cancelled && j.phase == running {
+			if j := l.ledger.jobs[s.job]; j != nil && j.cancelled && j.phase == running {
 				l.sendCancel(j.req.ID, j.req.Tenant, "again") // the runner may have missed it
 			}
 		}
@@ -55,12 +55,12 @@ func (l *leader) onTick(now time.Time) {
 		}
 		l.peers.offer(p)
 	}
-	l.earlyCancels.forget(now.Add(-time.Minute))
+	l.ledger.earlyCancels.forget(now.Add(-time.Minute))
 	l.endLost(now)
 	l.positions.send(now)
 	l.stream.purge(now)
 	l.setGauges(l.gauges())
-	if len(l.jobs) > 0 || len(l.peers.byName) > 0 || l.hasRunners() || !l.stream.replayed {
+	if len(l.ledger.jobs) > 0 || len(l.peers.byName) > 0 || l.hasRunners() || !l.stream.replayed {
 		l.lastActive = now
 		l.wanted.Store(false)
 	}

@@ -1,0 +1,84 @@
+package dispatch
+
+import (
+	"time"
+
+	"github.com/gorizond/koldun/internal/serving/queue"
+)
+
+// admit makes a request wait for a runner.
+func (l *ledger) admit(j *job) {
+	if l.earlyCancels.has(j.req.ID) {
+		j.cancelled = true
+	}
+	l.enqueue(j)
+}
+
+// enqueue puts a job into the queue, or ends it if it is cancelled or expired.
+func (l *ledger) enqueue(j *job) {
+	now := time.Now()
+	switch {
+	case j.lost:
+		l.finish(j, queue.Failed, lostFailure(), nil)
+	case j.cancelled:
+		l.finish(j, queue.Cancelled, cancelledFailure(), nil)
+	case !now.Before(j.deadline):
+		l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
+	default:
+		j.phase, j.queued, j.notified = queued, now, time.Time{}
+		l.positions.unnotified = true
+		l.queue.Add(j.waiting(now))
+	}
+}
+
+// requeue puts back a job that a runner did not accept.
+func (l *ledger) requeue(j *job) {
+	l.chargeActual(j, 0)
+	l.enqueue(j)
+}
+
+// onCancel drops a request.
+func (l *ledger) onCancel(id string, c queue.CancelOrder, reply func(queue.Ack)) {
+	j := l.jobs[id]
+	if j == nil {
+		if !l.stream.ended.has(id) {
+			l.earlyCancels.add(id, time.Now())
+		}
+		reply(queue.Ack{OK: true, Reason: "unknown"})
+		return
+	}
+	if c.Tenant != "" && c.Tenant != j.req.Tenant {
+		reply(queue.Ack{Reason: "not yours"})
+		return
+	}
+	j.cancelled = true
+	if j.phase == queued {
+		l.finish(j, queue.Cancelled, cancelledFailure(), nil)
+	}
+	// A runner that has the request receives the same message.
+	reply(queue.Ack{OK: true})
+}
+
+// expire ends the jobs whose deadline has passed in the queue.
+func (l *ledger) expire(now time.Time) {
+	for _, w := range l.queue.Expired(now) {
+		j := l.jobs[w.ID]
+		l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
+	}
+}
+
+func cancelledFailure() *queue.Failure {
+	return &queue.Failure{Code: queue.CodeCancelled, Message: "the request was cancelled"}
+}
+
+// expiredFailure returns why a request ends in the queue.
+func expiredFailure(r queue.Request, now time.Time) *queue.Failure {
+	if !r.EndBy.IsZero() && !now.Before(r.EndBy) {
+		return r.PastEnd()
+	}
+	return &queue.Failure{Code: queue.CodeExpired, Message: "no runner was free before the deadline"}
+}
+
+func lostFailure() *queue.Failure {
+	return &queue.Failure{Code: queue.CodeInterrupted, Message: "the queue has lost the request: send it again"}
+}
