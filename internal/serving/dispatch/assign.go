@@ -9,38 +9,40 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-// assignTry limits the time for a runner to accept or refuse an assignment.
-const assignTry = 2 * time.Second
+const (
+	assignTry  = 2 * time.Second        // limit for a runner to accept or refuse an assignment
+	refusePast = 200 * time.Millisecond // pause before the next offer to a runner that refused
+)
 
 // assign offers a job to a slot of a runner.
-func (l *leader) assign(j *job, p *peer, slot int) {
+func (r *roster) assign(j *job, p *peer, slot int) {
 	name := p.rec.Name
-	if j.epoch != l.epoch {
-		j.epoch, j.attempt = l.epoch, 0
+	if j.epoch != r.epoch {
+		j.epoch, j.attempt = r.epoch, 0
 	}
 	j.attempt++
 	j.phase, j.runner, j.instance, j.group, j.started, j.text = assigning, name, p.rec.Instance, p.group().Name, time.Time{}, false
 	j.version, j.charged = p.rec.Version+1, true
 	p.offered(j, slot)
 	p.seq++
-	as := queue.Assignment{Attempt: j.attempt, Epoch: l.epoch, Seq: p.seq, Instance: p.rec.Instance}
+	as := queue.Assignment{Attempt: j.attempt, Epoch: r.epoch, Seq: p.seq, Instance: p.rec.Instance}
 	data, err := queue.EncodeAssignment(j.raw, as)
 	if err == nil {
-		err = bus.Ask(l.cfg.Bus, names.AssignSubject(l.name, name), data, assignTry, func(reply queue.AssignmentReply, err error) {
-			l.post(func() {
+		err = bus.Ask(r.cfg.Bus, names.AssignSubject(r.session, name), data, assignTry, func(reply queue.AssignmentReply, err error) {
+			r.post(func() {
 				if j.phase == assigning && j.epoch == as.Epoch && j.attempt == as.Attempt { // or it was heard or lost meanwhile
-					l.onReply(j, p, reply, err)
+					r.onReply(j, p, reply, err)
 				}
 			})
 		})
 	}
 	if err != nil {
-		l.onReply(j, p, queue.AssignmentReply{}, fault.As(fault.NotFound, err))
+		r.onReply(j, p, queue.AssignmentReply{}, fault.As(fault.NotFound, err))
 	}
 }
 
 // onReply handles the answer of a runner to an offer.
-func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error) {
+func (r *roster) onReply(j *job, p *peer, reply queue.AssignmentReply, err error) {
 	now := time.Now()
 	if err == nil {
 		p.setStatus(reply.RunnerStatus)
@@ -50,42 +52,42 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 		j.phase, j.version, j.started = running, reply.Version, now
 		p.accepted(j)
 		j.tries++
-		l.metrics.wait.Observe(now.Sub(j.req.Created).Seconds())
+		r.metrics.wait.Observe(now.Sub(j.req.Created).Seconds())
 		if j.cancelled {
-			l.sendCancel(j.req.ID, j.req.Tenant, "cancelled")
+			r.sendCancel(j.req.ID, j.req.Tenant, "cancelled")
 		}
 		if p.capacity > 1 {
-			l.peers.offer(p) // other slots may be free
+			r.peers.offer(p) // other slots may be free
 		}
 		return
 	case err == nil:
-		l.log.Debug("a runner refused", "request", j.req.ID, "runner", p.rec.Name, "reason", reply.Reason)
+		r.log.Debug("a runner refused", "request", j.req.ID, "runner", p.rec.Name, "reason", reply.Reason)
 		p.blocked = now.Add(refusePast)
 		switch reply.Reason {
 		case queue.RefusedStale:
 			if reply.Epoch > j.epoch {
-				l.newerEpoch(reply.Epoch)
+				r.newerEpoch(reply.Epoch)
 			}
 			p.synced = false
 		case queue.RefusedUnsynced:
 			p.synced = false
 		}
 	case fault.Is(err, fault.NotFound): // the runner was not subscribed
-		l.log.Debug("a runner is not there", "request", j.req.ID, "runner", p.rec.Name)
+		r.log.Debug("a runner is not there", "request", j.req.ID, "runner", p.rec.Name)
 		p.blocked, p.synced = now.Add(syncPause), false
 	default:
 		// The runner may have the job. Until it has answered a sync or is gone,
 		// the job is not offered to others.
-		l.log.Warn("a runner did not answer", "request", j.req.ID, "runner", p.rec.Name, "error", err)
+		r.log.Warn("a runner did not answer", "request", j.req.ID, "runner", p.rec.Name, "error", err)
 		j.phase = uncertain
 		p.synced = false
-		l.peers.offer(p)
+		r.peers.offer(p)
 		if !p.syncing {
-			l.sync(p.rec.Name, p)
+			r.sync(p.rec.Name, p)
 		}
 		return
 	}
 	p.drop(j.req.ID)
-	l.peers.offer(p)
-	l.ledger.requeue(j)
+	r.peers.offer(p)
+	r.ledger.requeue(j)
 }

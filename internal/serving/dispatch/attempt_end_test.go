@@ -153,7 +153,7 @@ func TestEndsOfARemovedRunnerKeepItsGroup(t *testing.T) {
 				rec.Traffic = &queue.Traffic{Group: "canary", Weight: 1}
 				p := newPeer(rec)
 				l.peers.byName["r"] = p
-				l.removePeer("r", p, "its runner vanished")
+				l.roster.removePeer("r", p, "its runner vanished")
 				if from == fencing { // the end waits until the job is fenced
 					j.phase = queued
 					for _, f := range j.onFenced {

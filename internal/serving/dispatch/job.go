@@ -151,3 +151,15 @@ func (j *job) note(why string, handedBack bool) {
 	j.known.Runners = append(j.known.Runners, j.runner)
 	j.known.Groups = append(j.known.Groups, j.group)
 }
+
+// fill sets what a job has from its message.
+func (j *job) fill(e queue.Entry, maxWait time.Duration) {
+	r := e.Request
+	j.req, j.raw, j.cost, j.deadline = r, e.Raw, estimate(r), r.Created.Add(maxWait)
+	j.req.Body = nil // raw contains it
+	for _, limit := range []time.Time{r.Deadline, r.EndBy} {
+		if !limit.IsZero() && limit.Before(j.deadline) {
+			j.deadline = limit
+		}
+	}
+}

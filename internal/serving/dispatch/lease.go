@@ -13,7 +13,7 @@ type lease struct {
 	Instance string `json:"instance"`
 	// Epoch fences: it is larger than that of every earlier leader. It starts at
 	// the time in microseconds, so that it grows even if the bucket was lost;
-	// see leader.newerEpoch for wrong clocks.
+	// see loop.newerEpoch for wrong clocks.
 	Epoch uint64 `json:"epoch"`
 }
 

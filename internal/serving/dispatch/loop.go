@@ -3,11 +3,9 @@ package dispatch
 import (
 	"context"
 	"sync"
-	"time"
 )
 
 const (
-	tickEvery   = 250 * time.Millisecond
 	inboxSize   = 1024
 	maxParallel = 64 // concurrent calls to the streams
 )

@@ -20,69 +20,63 @@ const (
 	maxMissing = 4096
 )
 
-// A missing request has a client that waits, and this leader does not know it.
-type missing struct {
-	ref   queue.Ref
-	since time.Time
-}
-
 // onResume handles that the client of a request waits for frames. If the queue has lost
 // the request with the tail of the stream, no other process answers the client.
-func (l *leader) onResume(id string, from queue.Resume, now time.Time) {
-	if from.Tenant == "" || !l.lacks(id) {
-		delete(l.missing, id)
+func (in *intake) onResume(id string, from queue.Resume, now time.Time) {
+	if from.Tenant == "" || !in.lacks(id) {
+		delete(in.missing, id)
 		return
 	}
-	m, known := l.missing[id]
+	m, known := in.missing[id]
 	switch {
 	case known && now.Sub(m.since) >= missingAfter:
-		l.lost[id] = m.ref
-	case !known && len(l.missing) < maxMissing:
-		l.missing[id] = missing{queue.Ref{ID: id, Session: l.name, Tenant: from.Tenant}, now}
+		in.lost[id] = m.ref
+	case !known && len(in.missing) < maxMissing:
+		in.missing[id] = missing{queue.Ref{ID: id, Session: in.session, Tenant: from.Tenant}, now}
 	}
 }
 
 // lacks reports whether a leader that has read the stream does not know a request. One
 // that ended before the stream was read again may have lost its record.
-func (l *leader) lacks(id string) bool {
-	return l.stream.replayed && l.stream.isRead() && l.ledger.jobs[id] == nil && (l.stream.rereads || !l.stream.ended.has(id))
+func (in *intake) lacks(id string) bool {
+	return in.stream.replayed && in.stream.isRead() && in.ledger.jobs[id] == nil && (in.stream.rereads || !in.stream.ended.has(id))
 }
 
 // endLost ends the requests that are lost. It looks at all messages in the stream first,
 // once for all of them.
-func (l *leader) endLost(now time.Time) {
-	maps.DeleteFunc(l.missing, func(_ string, m missing) bool { return now.Sub(m.since) >= missingForgotten })
-	if len(l.lost) == 0 || l.looking {
+func (in *intake) endLost(now time.Time) {
+	maps.DeleteFunc(in.missing, func(_ string, m missing) bool { return now.Sub(m.since) >= missingForgotten })
+	if len(in.lost) == 0 || in.looking {
 		return
 	}
-	found := l.lost
-	l.lost, l.looking = map[string]queue.Ref{}, true
-	l.do(func(ctx context.Context) error {
-		return l.requests.OpenRequests(ctx, l.name, func(o queue.OpenRequest) bool {
+	found := in.lost
+	in.lost, in.looking = map[string]queue.Ref{}, true
+	in.do(func(ctx context.Context) error {
+		return in.requests.OpenRequests(ctx, in.session, func(o queue.OpenRequest) bool {
 			delete(found, o.ID)
 			return len(found) > 0
 		})
 	}, func(err error) {
-		l.looking = false
+		in.looking = false
 		if err != nil {
-			l.log.Debug("cannot look for requests that are missing yet", "error", err)
+			in.log.Debug("cannot look for requests that are missing yet", "error", err)
 			return // their clients ask again
 		}
 		for id, ref := range found {
-			delete(l.missing, id)
-			if l.lacks(id) {
-				l.endMissing(ref, now)
+			delete(in.missing, id)
+			if in.lacks(id) {
+				in.endMissing(ref, now)
 			}
 		}
 	})
 }
 
 // endMissing records the end of a request that the queue has lost, unless it has ended.
-func (l *leader) endMissing(ref queue.Ref, now time.Time) {
-	l.log.Warn("the queue has lost a request", "request", ref.ID)
+func (in *intake) endMissing(ref queue.Ref, now time.Time) {
+	in.log.Warn("the queue has lost a request", "request", ref.ID)
 	j := &job{
-		req: queue.Request{ID: ref.ID, Session: ref.Session, Tenant: ref.Tenant, Created: now}, deadline: now.Add(l.cfg.MaxWait), lost: true,
+		req: queue.Request{ID: ref.ID, Session: ref.Session, Tenant: ref.Tenant, Created: now}, deadline: now.Add(in.cfg.MaxWait), lost: true,
 	}
-	l.ledger.jobs[ref.ID] = j
-	l.takeOver(j)
+	in.ledger.jobs[ref.ID] = j
+	in.takeOver(j)
 }

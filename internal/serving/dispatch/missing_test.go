@@ -32,16 +32,16 @@ func TestWhatCountsAsLost(t *testing.T) {
 		"perhaps lost with a connection":  {asks, missingAfter, func(l *leader) { l.stream.readOn-- }, false},
 		"one of too many": {asks, missingAfter, func(l *leader) {
 			for i := range maxMissing {
-				l.missing[strconv.Itoa(i)] = missing{since: first}
+				l.intake.missing[strconv.Itoa(i)] = missing{since: first}
 			}
 		}, false},
 	} {
 		l := leaderOf(Config{Bus: b})
 		l.stream.replayed, l.stream.readOn = true, b.Connection()
 		c.is(l)
-		l.onResume("r", c.asks, first)
-		l.onResume("r", c.asks, first.Add(c.again))
-		if ref, lost := l.lost["r"]; lost != c.lost || lost && ref != (queue.Ref{ID: "r", Session: "s", Tenant: "t"}) {
+		l.intake.onResume("r", c.asks, first)
+		l.intake.onResume("r", c.asks, first.Add(c.again))
+		if ref, lost := l.intake.lost["r"]; lost != c.lost || lost && ref != (queue.Ref{ID: "r", Session: "s", Tenant: "t"}) {
 			t.Errorf("a request that is %s is lost: %t, %+v", name, lost, ref)
 		}
 	}
@@ -55,7 +55,7 @@ func TestLostRequestIsReadLate(t *testing.T) {
 	l := leaderOf(Config{MaxWait: time.Hour})
 	l.stream.replayed = true
 	l.ledger.jobs["r"] = &job{phase: fencing, lost: true, req: queue.Request{ID: "r", Session: "s", Tenant: "t", Created: now}}
-	l.onEntry(queue.Entry{Seq: 7, Raw: []byte("raw"), Request: queue.Request{ID: "r", Session: "s", Tenant: "t", Model: "m", Created: now, EndBy: now.Add(time.Minute)}})
+	l.intake.onEntry(queue.Entry{Seq: 7, Raw: []byte("raw"), Request: queue.Request{ID: "r", Session: "s", Tenant: "t", Model: "m", Created: now, EndBy: now.Add(time.Minute)}})
 	if j := l.ledger.jobs["r"]; j.lost || !j.stored || j.seq != 7 || j.req.Model != "m" || string(j.raw) != "raw" || !j.deadline.Equal(now.Add(time.Minute)) || len(l.ledger.jobs) != 1 {
 		t.Errorf("the request is %+v", j)
 	}

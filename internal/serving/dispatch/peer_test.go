@@ -224,10 +224,10 @@ func TestTakeOverOccupiesASlot(t *testing.T) {
 	p.synced = true
 	j := jobOf("1", "")
 	l := leaderOf(Config{})
-	l.ledger.jobs["1"], l.peers.byName["r"], l.orphans["1"] = j, p, orphan{"r", rec.Held[0]}
+	l.ledger.jobs["1"], l.peers.byName["r"], l.roster.orphans["1"] = j, p, orphan{"r", rec.Held[0]}
 	l.spawn = func(func(context.Context)) {}
 	l.peers.offer(p)
-	l.takeOver(j)
+	l.intake.takeOver(j)
 	l.ledger.queue.Add(policy.Job{ID: "2", Tenant: "t", Since: now, Deadline: now.Add(time.Hour)})
 	if _, to, ok := l.ledger.queue.Next(now); !ok || p.slots[to.Number].job != "" {
 		t.Errorf("request 2 goes to slot %d (%t), and request 1 has slot %d", to.Number, ok, p.slot("1"))
@@ -278,18 +278,18 @@ func TestFallbackWaitsForALostAnswer(t *testing.T) {
 		change func(l *leader, j *job, p *peer)
 		opens  bool
 	}{
-		"NoAnswer": {func(l *leader, j *job, p *peer) { l.onReply(j, p, queue.AssignmentReply{}, lost) }, false},
+		"NoAnswer": {func(l *leader, j *job, p *peer) { l.roster.onReply(j, p, queue.AssignmentReply{}, lost) }, false},
 		"NotSubscribed": {func(l *leader, j *job, p *peer) {
-			l.onReply(j, p, queue.AssignmentReply{}, fault.As(fault.NotFound, lost))
+			l.roster.onReply(j, p, queue.AssignmentReply{}, fault.As(fault.NotFound, lost))
 		}, false},
 		"RefusedStale": {func(l *leader, j *job, p *peer) {
-			l.onReply(j, p, queue.AssignmentReply{Reason: queue.RefusedStale}, nil)
+			l.roster.onReply(j, p, queue.AssignmentReply{Reason: queue.RefusedStale}, nil)
 		}, false},
 		"RefusedUnsynced": {func(l *leader, j *job, p *peer) {
-			l.onReply(j, p, queue.AssignmentReply{Reason: queue.RefusedUnsynced}, nil)
+			l.roster.onReply(j, p, queue.AssignmentReply{Reason: queue.RefusedUnsynced}, nil)
 		}, false},
-		"NewEpoch":      {func(l *leader, _ *job, _ *peer) { l.setEpoch(9) }, false},
-		"RecordExpires": {func(l *leader, _ *job, p *peer) { l.recordGone("r", p) }, true},
+		"NewEpoch":      {func(l *leader, _ *job, _ *peer) { l.roster.setEpoch(9) }, false},
+		"RecordExpires": {func(l *leader, _ *job, p *peer) { l.roster.recordGone("r", p) }, true},
 		"Drains":        {func(l *leader, _ *job, p *peer) { p.rec.State = queue.RunnerDraining; l.peers.offer(p) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,8 @@ package dispatch
 
 import "time"
 
+const maxRecentIDs = 4096
+
 // recentIDs is a set of ids that keeps only the newest limit ids.
 type recentIDs struct {
 	limit int

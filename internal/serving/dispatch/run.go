@@ -6,7 +6,41 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/serving/queue"
 )
+
+// lead leads until ctx ends, the lease is lost or the session is idle, and returns
+// the cause.
+func lead(ctx context.Context, p *process, s *session, t *heldLease) error {
+	ctx, cancel := context.WithCancel(ctx)
+	term := &term{process: p, session: s.name, log: p.cfg.Logger.With("session", s.name, "epoch", t.lease.Epoch), began: time.Now()}
+	term.setEnd(t.until)
+	l := newLeader(newLoop(ctx, term, t.lease.Epoch), s)
+	l.heldLease = t
+	unsubscribe, err := l.subscribe()
+	if err != nil {
+		cancel()
+		t.release()
+		return err
+	}
+	l.spawn(func(ctx context.Context) {
+		l.requests.Backlog(ctx, s.name, queue.BacklogReader{
+			Entry:   func(e queue.Entry) { l.post(func() { l.intake.onEntry(e) }) },
+			Again:   func() { l.post(l.intake.onReadAgain) },
+			Current: func(connection uint64) { l.post(func() { l.intake.onReplayed(connection) }) },
+		})
+	})
+	err = l.run(ctx)
+	unsubscribe()
+	cancel()
+	l.goroutines.Wait()
+	l.setGauges(gaugeValues{})
+	if !fault.Is(err, fault.Conflict) {
+		l.stream.purgeLast()
+		t.release()
+	}
+	return err
+}
 
 // run calls what arrives until the leadership ends, and returns the cause.
 func (l *leader) run(ctx context.Context) error {
@@ -26,7 +60,7 @@ func (l *leader) run(ctx context.Context) error {
 		renew := l.heldLease.renew(l.nextEpoch)
 		l.spawn(func(ctx context.Context) { renewed <- renew(ctx) })
 	}
-	l.changes(true, l.onRunner)
+	l.changes(true, l.roster.onRunner)
 	for l.err == nil {
 		select {
 		case <-ctx.Done():
@@ -40,7 +74,7 @@ func (l *leader) run(ctx context.Context) error {
 			}
 		case <-l.news:
 			if l.leads() {
-				l.changes(false, l.onRunner)
+				l.changes(false, l.roster.onRunner)
 			}
 		case <-tick.C:
 			if l.leads() {
@@ -56,7 +90,7 @@ func (l *leader) run(ctx context.Context) error {
 			}
 			l.heldLease.apply(r)
 			l.setEnd(l.heldLease.until)
-			l.setEpoch(l.heldLease.lease.Epoch)
+			l.roster.setEpoch(l.heldLease.lease.Epoch)
 		}
 		now := time.Now()
 		if !l.leads() {
@@ -66,7 +100,7 @@ func (l *leader) run(ctx context.Context) error {
 			startRenewal()
 		}
 		l.ledger.expire(now)
-		l.schedule(now)
+		l.roster.schedule(now)
 		if at := l.ledger.queue.Wake(); !at.IsZero() {
 			wake.Reset(max(time.Until(at), time.Millisecond))
 		}
@@ -86,5 +120,22 @@ func (l *leader) drainInbox() {
 		default:
 			return
 		}
+	}
+}
+
+// onTick does periodic work.
+func (l *leader) onTick(now time.Time) {
+	l.roster.check(now)
+	l.ledger.earlyCancels.forget(now.Add(-time.Minute))
+	l.intake.endLost(now)
+	l.positions.send(now)
+	l.stream.purge(now)
+	l.setGauges(l.gauges())
+	if len(l.ledger.jobs) > 0 || len(l.peers.byName) > 0 || l.hasRunners() || !l.stream.replayed {
+		l.lastActive = now
+		l.wanted.Store(false)
+	}
+	if now.Sub(l.lastActive) >= l.cfg.IdleAfter {
+		l.err = errIdle
 	}
 }

@@ -1,6 +1,10 @@
 package dispatch
 
-import "time"
+import (
+	"time"
+
+	"github.com/gorizond/koldun/internal/serving/queue"
+)
 
 // replayPatience limits how long a new leader waits for the syncs of all known
 // runners before it assigns jobs to synced ones.
@@ -8,63 +12,70 @@ const replayPatience = 2 * time.Second
 
 // mayAssign reports whether jobs may be assigned. A leader first syncs with the
 // runners, or it could assign a request twice.
-func (l *leader) mayAssign(now time.Time) bool {
-	if !l.stream.replayed {
+func (r *roster) mayAssign(now time.Time) bool {
+	if !r.stream.replayed {
 		return false
 	}
-	if back := l.cfg.Bus.Returned(); l.began.Sub(back) < reconnectGrace && !l.runnersReturned(now) {
+	if back := r.cfg.Bus.Returned(); r.began.Sub(back) < reconnectGrace && !r.runnersReturned(now) {
 		return false // runners with requests may not have returned yet
 	}
-	if now.Sub(l.began) > replayPatience {
+	if now.Sub(r.began) > replayPatience {
 		return true
 	}
-	return l.peers.synced()
+	return r.peers.synced()
 }
 
 // schedule assigns as many jobs as possible.
-func (l *leader) schedule(now time.Time) {
+func (r *roster) schedule(now time.Time) {
 	// A suspended process must not act on a lost lease when it resumes.
-	if l.ledger.queue.Len() == 0 || !l.leads() || !l.cfg.Bus.Connected() || !l.mayAssign(now) {
+	if r.queue.Len() == 0 || !r.leads() || !r.cfg.Bus.Connected() || !r.mayAssign(now) {
 		return
 	}
 	for {
-		next, to, ok := l.ledger.queue.Next(now)
+		next, to, ok := r.queue.Next(now)
 		if !ok {
 			return
 		}
-		if j := l.ledger.jobs[next.ID]; !l.failUnresponsive(j) {
-			l.assign(j, l.peers.byName[to.Runner], to.Number)
+		if j := r.ledger.jobs[next.ID]; !r.failUnresponsive(j) {
+			r.assign(j, r.peers.byName[to.Runner], to.Number)
 		}
 	}
 }
 
-// onTick does periodic work.
-func (l *leader) onTick(now time.Time) {
-	for name, p := range l.peers.byName {
+// failUnresponsive ends an attempt at the next job if a runner that does not answer
+// this leader holds it for an earlier one. It reports whether there was one.
+func (r *roster) failUnresponsive(j *job) bool {
+	if j.known.Sequence == 0 {
+		return false // without an earlier leader
+	}
+	for name, p := range r.peers.byName {
+		for _, h := range p.rec.Held {
+			try := queue.AttemptID{Epoch: h.Epoch, Attempt: h.Attempt}
+			if !p.synced && h.Request.ID == j.req.ID && !h.Text && try.After(j.known.UpTo) {
+				j.charged = true // it was removed from the queue
+				r.ledger.onEnd(lostEnd(name, h, "its runner does not answer"), nil)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// check syncs with the runners that have to answer, and repeats what others may have missed.
+func (r *roster) check(now time.Time) {
+	for name, p := range r.peers.byName {
 		for _, s := range p.slots {
-			if j := l.ledger.jobs[s.job]; j != nil && j.cancelled && j.phase == running {
-				l.sendCancel(j.req.ID, j.req.Tenant, "again") // the runner may have missed it
+			if j := r.ledger.jobs[s.job]; j != nil && j.cancelled && j.phase == running {
+				r.sendCancel(j.req.ID, j.req.Tenant, "again") // the runner may have missed it
 			}
 		}
 		if now.Before(p.blocked) {
 			continue
 		}
 		if (!p.synced || p.absent) && !p.syncing {
-			l.sync(name, p)
+			r.sync(name, p)
 			continue
 		}
-		l.peers.offer(p)
-	}
-	l.ledger.earlyCancels.forget(now.Add(-time.Minute))
-	l.endLost(now)
-	l.positions.send(now)
-	l.stream.purge(now)
-	l.setGauges(l.gauges())
-	if len(l.ledger.jobs) > 0 || len(l.peers.byName) > 0 || l.hasRunners() || !l.stream.replayed {
-		l.lastActive = now
-		l.wanted.Store(false)
-	}
-	if now.Sub(l.lastActive) >= l.cfg.IdleAfter {
-		l.err = errIdle
+		r.peers.offer(p)
 	}
 }

@@ -1,11 +1,15 @@
 package dispatch
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
+
+// errIdle ends the leadership of a session without requests and runners.
+var errIdle = errors.New("the session has neither requests nor runners")
 
 // A session is this process's state of a session, as leader or not.
 type session struct {

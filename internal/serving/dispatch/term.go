@@ -11,6 +11,9 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
+// tickEvery is the pace of periodic work and of the retries of an operation.
+const tickEvery = 250 * time.Millisecond
+
 // A term is the time in which this process leads a session. Any goroutine may use it: only
 // until changes.
 type term struct {

@@ -15,8 +15,8 @@ func TestOnlyCopiesAreDiscarded(t *testing.T) {
 	l := leaderOf(Config{})
 	l.ledger.jobs[r.ID] = &job{req: r, seq: 7}
 	l.stream.purger.add(7, true)
-	l.onEntry(queue.Entry{Request: r, Seq: 7, Lasting: true})
-	l.onEntry(queue.Entry{Request: r, Seq: 8, Lasting: true})
+	l.intake.onEntry(queue.Entry{Request: r, Seq: 7, Lasting: true})
+	l.intake.onEntry(queue.Entry{Request: r, Seq: 8, Lasting: true})
 	if below, single := l.stream.purger.plan(time.Now(), true); below != 0 || !slices.Equal(single, []uint64{8}) {
 		t.Errorf("all below %d are deleted and %v, want the second copy alone", below, single)
 	}
@@ -29,7 +29,7 @@ func TestDepthIsAnsweredByWhoKnows(t *testing.T) {
 		l := unfencedLeader(&job{})
 		l.stream.replayed = replayed
 		l.setEnd(until)
-		l.onDepthQuery(func(d queue.Depth) { answers = append(answers, d.Requests) })
+		l.intake.onDepthQuery(func(d queue.Depth) { answers = append(answers, d.Requests) })
 		return answers
 	}
 	later := time.Now().Add(time.Minute)
