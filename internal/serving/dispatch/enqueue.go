@@ -67,10 +67,6 @@ func (l *ledger) expire(now time.Time) {
 	}
 }
 
-func cancelledFailure() *queue.Failure {
-	return &queue.Failure{Code: queue.CodeCancelled, Message: "the request was cancelled"}
-}
-
 // expiredFailure returns why a request ends in the queue.
 func expiredFailure(r queue.Request, now time.Time) *queue.Failure {
 	if !r.EndBy.IsZero() && !now.Before(r.EndBy) {

@@ -129,29 +129,6 @@ func (j *job) addEarlier(t queue.Attempts) {
 	}
 }
 
-// countFailure records a failed attempt for later leaders.
-func (j *job) countFailure(try queue.AttemptID) {
-	j.known.Failed++
-	if try.After(j.known.UpTo) {
-		j.known.UpTo = try
-	}
-}
-
-// note adds why an attempt failed to the record. A runner may hand a request back
-// any number of times for one reason, which is noted once.
-func (j *job) note(why string, handedBack bool) {
-	if handedBack {
-		for i, reason := range j.known.Reasons {
-			if reason == why && i < len(j.known.Runners) && j.known.Runners[i] == j.runner {
-				return
-			}
-		}
-	}
-	j.known.Reasons = append(j.known.Reasons, why)
-	j.known.Runners = append(j.known.Runners, j.runner)
-	j.known.Groups = append(j.known.Groups, j.group)
-}
-
 // fill sets what a job has from its message.
 func (j *job) fill(e queue.Entry, maxWait time.Duration) {
 	r := e.Request
