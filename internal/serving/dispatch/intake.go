@@ -29,12 +29,13 @@ type missing struct {
 	since time.Time
 }
 
-// onEntry handles a message of the request stream.
-func (in *intake) onEntry(e queue.Entry) {
+// onEntry records a message of the request stream. It returns the job that begins with it, or
+// nil if the message is a copy, or is of a job that is known.
+func (in *intake) onEntry(e queue.Entry) *job {
 	r := e.Request
 	known := in.ledger.jobs[r.ID]
 	if known != nil && known.stored && known.seq == e.Seq {
-		return // the same message, read twice
+		return nil // the same message, read twice
 	}
 	in.stream.purger.add(e.Seq, e.Lasting)
 	if known != nil && !known.stored {
@@ -43,23 +44,30 @@ func (in *intake) onEntry(e queue.Entry) {
 			known.lost = false
 			known.fill(e, in.cfg.MaxWait)
 		}
-		return
+		return nil
 	}
-	// The record of a request that has ended may be lost as well: takeOver looks.
+	// The record of a request that has ended may be lost as well: fencing finds out.
 	ended := in.stream.ended.has(r.ID)
 	if r.ID == "" || known != nil || ended && !in.stream.rereads {
 		in.stream.purger.end(e.Seq, time.Now()) // not a request, or stored twice
-		return
+		return nil
 	}
-	now := time.Now()
-	j := &job{seq: e.Seq, stored: true}
+	fresh := in.stream.replayed && !ended && time.Since(r.Created).Abs() < freshFor
+	j := &job{seq: e.Seq, stored: true, unfenced: !fresh}
 	j.fill(e, in.cfg.MaxWait)
 	in.ledger.jobs[r.ID] = j
-	if in.stream.replayed && !ended && now.Sub(r.Created).Abs() < freshFor {
+	return j
+}
+
+// begin makes a job wait for a runner. It takes over and fences one that an earlier leader may
+// know first.
+func (in *intake) begin(j *job) {
+	if !j.unfenced {
 		in.ledger.admit(j)
 		return
 	}
-	in.takeOver(j)
+	in.roster.adoptOrphan(j)
+	in.ledger.fence(j)
 }
 
 // onReadAgain is called before the stream is read once more, after a reconnect. The
@@ -88,12 +96,4 @@ func (in *intake) onDepthQuery(reply func(queue.Depth)) {
 	if in.stream.replayed && in.leads() {
 		reply(queue.Depth{Requests: len(in.ledger.jobs)})
 	}
-}
-
-// takeOver continues a request that an earlier leader may know.
-func (in *intake) takeOver(j *job) {
-	j.phase = fencing
-	j.unfenced = true
-	in.roster.adoptOrphan(j)
-	in.ledger.fence(j)
 }

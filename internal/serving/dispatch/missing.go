@@ -75,8 +75,9 @@ func (in *intake) endLost(now time.Time) {
 func (in *intake) endMissing(ref queue.Ref, now time.Time) {
 	in.log.Warn("the queue has lost a request", "request", ref.ID)
 	j := &job{
-		req: queue.Request{ID: ref.ID, Session: ref.Session, Tenant: ref.Tenant, Created: now}, deadline: now.Add(in.cfg.MaxWait), lost: true,
+		req:      queue.Request{ID: ref.ID, Session: ref.Session, Tenant: ref.Tenant, Created: now},
+		deadline: now.Add(in.cfg.MaxWait), lost: true, unfenced: true,
 	}
 	in.ledger.jobs[ref.ID] = j
-	in.takeOver(j)
+	in.begin(j)
 }

@@ -227,7 +227,8 @@ func TestTakeOverOccupiesASlot(t *testing.T) {
 	l.ledger.jobs["1"], l.peers.byName["r"], l.roster.orphans["1"] = j, p, orphan{"r", rec.Held[0]}
 	l.spawn = func(func(context.Context)) {}
 	l.peers.offer(p)
-	l.intake.takeOver(j)
+	j.unfenced = true
+	l.intake.begin(j)
 	l.ledger.queue.Add(policy.Job{ID: "2", Tenant: "t", Since: now, Deadline: now.Add(time.Hour)})
 	if _, to, ok := l.ledger.queue.Next(now); !ok || p.slots[to.Number].job != "" {
 		t.Errorf("request 2 goes to slot %d (%t), and request 1 has slot %d", to.Number, ok, p.slot("1"))

@@ -25,7 +25,13 @@ func lead(ctx context.Context, p *process, s *session, t *heldLease) error {
 	}
 	l.spawn(func(ctx context.Context) {
 		l.requests.Backlog(ctx, s.name, queue.BacklogReader{
-			Entry:   func(e queue.Entry) { l.post(func() { l.intake.onEntry(e) }) },
+			Entry: func(e queue.Entry) {
+				l.post(func() {
+					if j := l.intake.onEntry(e); j != nil {
+						l.intake.begin(j)
+					}
+				})
+			},
 			Again:   func() { l.post(l.intake.onReadAgain) },
 			Current: func(connection uint64) { l.post(func() { l.intake.onReplayed(connection) }) },
 		})
