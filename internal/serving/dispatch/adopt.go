@@ -30,8 +30,10 @@ func (r *roster) adopt(name string, p *peer, h queue.HeldAttempt) {
 		return
 	}
 	j.phase = running
-	j.epoch, j.attempt, j.runner, j.instance, j.group = h.Epoch, h.Attempt, name, p.rec.Instance, p.group().Name
-	j.version, j.started, j.text = p.rec.Version, h.Started, j.text || h.Text
+	j.attempt = attempt{
+		epoch: h.Epoch, number: h.Attempt, runner: name, instance: p.rec.Instance, group: p.group().Name,
+		version: p.rec.Version, started: h.Started, text: j.text || h.Text,
+	}
 	p.accepted(j)
 	if j.cancelled {
 		r.sendCancel(j.req.ID, j.req.Tenant, "cancelled")

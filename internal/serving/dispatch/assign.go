@@ -17,20 +17,22 @@ const (
 // assign offers a job to a slot of a runner.
 func (r *roster) assign(j *job, p *peer, slot int) {
 	name := p.rec.Name
-	if j.epoch != r.epoch {
-		j.epoch, j.attempt = r.epoch, 0
+	number := 1
+	if j.epoch == r.epoch {
+		number = j.number + 1
 	}
-	j.attempt++
-	j.phase, j.runner, j.instance, j.group, j.started, j.text = assigning, name, p.rec.Instance, p.group().Name, time.Time{}, false
-	j.version, j.charged = p.rec.Version+1, true
+	j.phase, j.charged = assigning, true
+	j.attempt = attempt{
+		epoch: r.epoch, number: number, runner: name, instance: p.rec.Instance, group: p.group().Name, version: p.rec.Version + 1,
+	}
 	p.offered(j, slot)
 	p.seq++
-	as := queue.Assignment{Attempt: j.attempt, Epoch: r.epoch, Seq: p.seq, Instance: p.rec.Instance}
+	as := queue.Assignment{Attempt: j.number, Epoch: r.epoch, Seq: p.seq, Instance: p.rec.Instance}
 	data, err := queue.EncodeAssignment(j.raw, as)
 	if err == nil {
 		err = bus.Ask(r.cfg.Bus, names.AssignSubject(r.session, name), data, assignTry, func(reply queue.AssignmentReply, err error) {
 			r.post(func() {
-				if j.phase == assigning && j.epoch == as.Epoch && j.attempt == as.Attempt { // or it was heard or lost meanwhile
+				if j.phase == assigning && j.epoch == as.Epoch && j.number == as.Attempt { // or it was heard or lost meanwhile
 					r.onReply(j, p, reply, err)
 				}
 			})

@@ -49,7 +49,7 @@ func failureOf(code string) *queue.Failure { return &queue.Failure{Code: code, M
 
 func TestOnEnd(t *testing.T) {
 	first := time.Unix(1000, 0)
-	current := job{phase: running, epoch: 2, attempt: 1, tries: 1, runner: "r"}
+	current := job{phase: running, attempt: attempt{epoch: 2, number: 1, runner: "r"}, tries: 1}
 	with := func(change func(j *job)) job { j := current; change(&j); return j }
 	end := func(code string) queue.AttemptEnd {
 		return queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: 1, Error: failureOf(code)}
@@ -89,14 +89,14 @@ func TestOnEnd(t *testing.T) {
 // The record of a request does not grow while its runners hand it back again and
 // again; each failed attempt stays in it.
 func TestHandedBackAgain(t *testing.T) {
-	j := job{epoch: 2}
+	j := job{attempt: attempt{epoch: 2}}
 	l := unfencedLeader(&j)
 	for i := range 9 {
 		code := queue.CodeHandedBack
 		if i >= 6 && i < 8 {
 			code = queue.CodeEngineFailed
 		}
-		j.phase, j.attempt, j.tries, j.runner = running, i, 1, []string{"a", "b"}[i%2]
+		j.phase, j.number, j.tries, j.runner = running, i, 1, []string{"a", "b"}[i%2]
 		l.ledger.onEnd(queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: i, Error: failureOf(code)}, nil)
 	}
 	if d := cmp.Diff([]string{"a", "b", "a", "b"}, j.known.Runners); d != "" {

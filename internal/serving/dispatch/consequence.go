@@ -80,7 +80,7 @@ func (j *job) attemptLost(why string, maxAttempts int) consequence {
 	if j.phase != running { // the runner may never have had the job
 		j.tries++
 	}
-	j.countFailure(queue.AttemptID{Epoch: j.epoch, Attempt: j.attempt})
+	j.countFailure(queue.AttemptID{Epoch: j.epoch, Attempt: j.number})
 	return j.retryOrFail(why, nil, maxAttempts)
 }
 

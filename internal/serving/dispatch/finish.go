@@ -103,7 +103,7 @@ func (l *ledger) sendEnd(j *job, o queue.Outcome) {
 	if o.State == queue.Completed {
 		return
 	}
-	f := queue.Frame{Request: o.Request, Epoch: l.epoch, Attempt: j.attempt, Seq: -1, Kind: queue.FrameError, Error: o.Error}
+	f := queue.Frame{Request: o.Request, Epoch: l.epoch, Attempt: j.number, Seq: -1, Kind: queue.FrameError, Error: o.Error}
 	if err := l.requests.PublishFrame(l.session, f); err != nil {
 		l.log.Warn("cannot publish the end of a request", "request", o.Request, "error", err)
 	}

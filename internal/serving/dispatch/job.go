@@ -21,6 +21,18 @@ const (
 	ending                 // its outcome is being stored
 )
 
+// An attempt is a runner's turn at a job.
+type attempt struct {
+	epoch    uint64
+	number   int // within the epoch
+	runner   string
+	instance string // of the runner
+	group    string // of the runner
+	version  uint64 // of the runner's record that first holds it
+	started  time.Time
+	text     bool // whether it has sent text
+}
+
 // A job is the leader's state of a request that has not ended.
 type job struct {
 	req      queue.Request // without its body
@@ -32,15 +44,7 @@ type job struct {
 	cost     int  // expected tokens, charged to its tenant per attempt
 	charged  bool // whether the expected cost is charged
 
-	// The current attempt, or the last one.
-	epoch    uint64
-	attempt  int
-	runner   string
-	instance string // of the runner
-	group    string // of the runner
-	version  uint64 // of the runner's record that first holds it
-	started  time.Time
-	text     bool // whether it has sent text
+	attempt // the current one, or the last one
 
 	tries     int            // accepted attempts
 	known     queue.Attempts // failed attempts, stored or about to be
@@ -70,7 +74,7 @@ func (j *job) held() bool {
 
 // is reports whether the current attempt is the given one.
 func (j *job) is(epoch uint64, attempt int) bool {
-	return j.held() && j.epoch == epoch && j.attempt == attempt
+	return j.held() && j.epoch == epoch && j.number == attempt
 }
 
 func (j *job) waiting(now time.Time) policy.Job {

@@ -14,7 +14,7 @@ func TestJobIsCurrentAttempt(t *testing.T) {
 	for p, held := range map[phase]bool{
 		fencing: false, queued: false, assigning: true, uncertain: true, running: true, retrying: false, ending: false,
 	} {
-		j := &job{phase: p, epoch: 2, attempt: 3}
+		j := &job{phase: p, attempt: attempt{epoch: 2, number: 3}}
 		if j.held() != held || j.is(2, 3) != held {
 			t.Errorf("phase %d: held %t, is %t; want %t", p, j.held(), j.is(2, 3), held)
 		}

@@ -216,7 +216,7 @@ func (p *peer) placeAffinities() {
 // holds returns the attempt at a job from a record of the runner.
 func holds(rec queue.Runner, j *job) (queue.HeldAttempt, bool) {
 	for _, h := range rec.Held {
-		if h.Request.ID == j.req.ID && h.Epoch == j.epoch && h.Attempt == j.attempt {
+		if h.Request.ID == j.req.ID && h.Epoch == j.epoch && h.Attempt == j.number {
 			return h, true
 		}
 	}

@@ -166,7 +166,7 @@ func TestHolds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := jobOf(c.id, "")
-			j.epoch, j.attempt = c.epoch, c.attempt
+			j.epoch, j.number = c.epoch, c.attempt
 			if h, ok := holds(rec, j); ok != c.want || h.Text != c.want {
 				t.Errorf("holds = %+v, %t, want %t", h, ok, c.want)
 			}

@@ -49,7 +49,7 @@ func (p *positions) send(now time.Time) {
 func (p *positions) sendOne(j *job, ahead int) {
 	j.position, j.notified = ahead, time.Now()
 	f := queue.Frame{
-		Request: j.req.ID, Epoch: p.epoch, Attempt: j.attempt, Seq: -1,
+		Request: j.req.ID, Epoch: p.epoch, Attempt: j.number, Seq: -1,
 		Kind: queue.FrameQueued, Position: ahead, Wait: p.expectedWait(ahead),
 	}
 	if err := p.requests.PublishFrame(p.session, f); err != nil {
