@@ -1,6 +1,10 @@
 // Package dispatch assigns each accepted request to exactly one runner, follows
 // it to its end, and records the end. Several dispatchers may run: one leads each
 // session, and another takes over within seconds.
+//
+// A leader consists of parts, each of which calls only parts before it: the term and the
+// records, which any goroutine may use; the loop, whose goroutine owns what follows; the
+// peers, the stream and the positions; the ledger; the roster; the intake.
 package dispatch
 
 import (

@@ -3,10 +3,33 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/nats/bus"
 )
+
+// run leads sessions until ctx ends.
+func (m *manager) run(ctx context.Context) {
+	m.mu.Lock()
+	m.start = func(s *session) {
+		if ctx.Err() == nil {
+			s.running = true
+			m.loops.Go(func() { m.lead(ctx, s) })
+		}
+	}
+	m.mu.Unlock()
+	var watches sync.WaitGroup
+	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.LeasesBucket, ">", m.onLease) })
+	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.RunnersBucket, ">", m.onRunner) })
+	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.ModelsBucket, ">", m.models.observe) })
+	watches.Go(func() { m.keepStreams(ctx) })
+	watches.Go(func() { m.requests.Sessions(ctx, m.onOpen) })
+	watches.Wait()
+	m.loops.Wait()
+}
 
 // lead leads a session, or waits to, until it is idle or ctx ends.
 func (m *manager) lead(ctx context.Context, s *session) {

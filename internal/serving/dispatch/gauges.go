@@ -2,13 +2,6 @@ package dispatch
 
 import "github.com/gorizond/koldun/internal/serving/queue"
 
-// gaugeValues are a leader's contribution to the gauges.
-type gaugeValues struct {
-	queued, running int
-	slots           int
-	runners         map[queue.RunnerState]int
-}
-
 // gauges returns the current contribution of the leader.
 func (l *leader) gauges() gaugeValues {
 	v := gaugeValues{queued: l.ledger.queue.Len(), runners: map[queue.RunnerState]int{}}

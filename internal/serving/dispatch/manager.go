@@ -38,25 +38,6 @@ func newManager(cfg Config) *manager {
 	}
 }
 
-func (m *manager) run(ctx context.Context) {
-	m.mu.Lock()
-	m.start = func(s *session) {
-		if ctx.Err() == nil {
-			s.running = true
-			m.loops.Go(func() { m.lead(ctx, s) })
-		}
-	}
-	m.mu.Unlock()
-	var watches sync.WaitGroup
-	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.LeasesBucket, ">", m.onLease) })
-	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.RunnersBucket, ">", m.onRunner) })
-	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.ModelsBucket, ">", m.models.observe) })
-	watches.Go(func() { m.keepStreams(ctx) })
-	watches.Go(func() { m.requests.Sessions(ctx, m.onOpen) })
-	watches.Wait()
-	m.loops.Wait()
-}
-
 // keepStreams creates the streams and buckets, at first and after each loss of the
 // connection, because the server may have lost its data. It retries until they
 // exist.

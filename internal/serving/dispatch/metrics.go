@@ -81,3 +81,10 @@ func (m *metrics) ended(o queue.Outcome) {
 		m.first.Observe(o.First.Sub(o.Created).Seconds())
 	}
 }
+
+// gaugeValues are a leader's contribution to the gauges.
+type gaugeValues struct {
+	queued, running int
+	slots           int
+	runners         map[queue.RunnerState]int
+}

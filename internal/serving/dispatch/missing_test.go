@@ -55,8 +55,10 @@ func TestLostRequestIsReadLate(t *testing.T) {
 	l := leaderOf(Config{MaxWait: time.Hour})
 	l.stream.replayed = true
 	l.ledger.jobs["r"] = &job{phase: fencing, lost: true, req: queue.Request{ID: "r", Session: "s", Tenant: "t", Created: now}}
-	l.intake.onEntry(queue.Entry{Seq: 7, Raw: []byte("raw"), Request: queue.Request{ID: "r", Session: "s", Tenant: "t", Model: "m", Created: now, EndBy: now.Add(time.Minute)}})
-	if j := l.ledger.jobs["r"]; j.lost || !j.stored || j.seq != 7 || j.req.Model != "m" || string(j.raw) != "raw" || !j.deadline.Equal(now.Add(time.Minute)) || len(l.ledger.jobs) != 1 {
+	r := queue.Request{ID: "r", Session: "s", Tenant: "t", Model: "m", Created: now, EndBy: now.Add(time.Minute)}
+	l.intake.onEntry(queue.Entry{Seq: 7, Raw: []byte("raw"), Request: r})
+	j := l.ledger.jobs["r"]
+	if j.lost || !j.stored || j.seq != 7 || j.req.Model != "m" || string(j.raw) != "raw" || !j.deadline.Equal(r.EndBy) || len(l.ledger.jobs) != 1 {
 		t.Errorf("the request is %+v", j)
 	}
 }
