@@ -36,6 +36,12 @@ func (a answer) False(condition string, r reason.Reason, format string, args ...
 	response.ConditionFalse(a.rsp, condition, string(r)).WithMessage(fmt.Sprintf(format, args...)).TargetCompositeAndClaim()
 }
 
+// Desired reports whether the resource of that name is desired.
+func (a answer) Desired(name string) bool {
+	_, ok := a.rsp.GetDesired().GetResources()[name]
+	return ok
+}
+
 // WillBeReady reports whether the desired resource of that name is ready.
 func (a answer) WillBeReady(name string) bool {
 	return a.rsp.GetDesired().GetResources()[name].GetReady() == fnv1.Ready_READY_TRUE

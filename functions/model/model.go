@@ -46,6 +46,7 @@ func Compose(c *compose.Call) error {
 	if err := from(); err != nil {
 		return err
 	}
+	p.keepServing()
 	return c.Finish(&p.status)
 }
 
