@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/fault"
@@ -91,7 +92,9 @@ func serverError(data []byte) (e *openai.Error, ok bool) {
 // servers have OpenAI's code for it.
 func isContextLength(e *openai.Error) bool {
 	message := strings.ToLower(e.Message)
-	return e.Type == "exceed_context_size_error" || strings.Contains(message, "context length") || strings.Contains(message, "context size")
+	says := func(words string) bool { return strings.Contains(message, words) }
+	return e.Type == "exceed_context_size_error" || e.Code == openai.CodeContextLength ||
+		slices.ContainsFunc([]string{"context length", "context size", "context window", "prompt is too long", "input is too long", "maximum number of tokens"}, says)
 }
 
 // plain returns a string as it is, and other JSON as text; null is "".

@@ -148,6 +148,7 @@ func TestServerFails(t *testing.T) {
 		"Redirect":      {reply: reply(302, ``), kind: fault.Invalid, says: "redirect"},
 		"Invalid":       {reply: reply(400, `{"error":{"message":"bad","type":"BadRequestError","param":"top_k","code":400}}`), kind: fault.Invalid, refused: &openai.Error{Status: 400, Message: "bad", Type: "BadRequestError", Param: "top_k"}},
 		"Detail":        {reply: reply(422, `{"detail":[{"loc":["body"]}]}`), kind: fault.Invalid, refused: &openai.Error{Status: 422, Message: `[{"loc":["body"]}]`}},
+		"ContextWords":  {reply: reply(400, `{"error":{"message":"prompt is too long: 9 tokens > 8 maximum","type":"invalid_request_error"}}`), kind: fault.Invalid, refused: &openai.Error{Status: 400, Type: openai.InvalidRequest, Message: "prompt is too long: 9 tokens > 8 maximum", Code: openai.CodeContextLength}},
 		"Context":       {reply: reply(400, `{"error":{"message":"This model's maximum context length is 8 tokens","code":400}}`), kind: fault.Invalid, refused: &openai.Error{Status: 400, Message: "This model's maximum context length is 8 tokens", Code: openai.CodeContextLength}},
 		"ErrorInStream": {reply: enginetest.ServerReply{Events: []string{`{"error":{"message":"The request queue is full.","code":503}}`}}, kind: fault.Transient, is: engineapi.ErrBusy, says: "full"},
 		"ErrorAfter":    {reply: enginetest.ServerReply{Events: []string{text, `{"error":{"message":"cuda"}}`}}, kind: fault.Transient, says: "cuda"},
