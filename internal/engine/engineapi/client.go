@@ -23,7 +23,6 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/model/toolcall"
-	"github.com/gorizond/koldun/internal/network/rawconn"
 )
 
 // ErrLoading means that the engine does not accept connections: it binds its
@@ -50,13 +49,7 @@ type Client struct {
 	head, body *bufio.Reader
 
 	leftover sync.WaitGroup // connections that end in the background
-
-	ended []net.Conn // ended, and to be closed; guarded by turn
 }
-
-// maxEnded is how many ended connections are closed together. Closing them one
-// by one would wake a thread of the runtime each time.
-const maxEnded = 16
 
 // New returns a client for "http://host:port". It does not connect. Errors:
 // Invalid.
@@ -106,41 +99,13 @@ func redacted(u *url.URL) string {
 }
 
 // Close waits until no connection is left. It does not end running requests.
-func (c *Client) Close() {
-	c.leftover.Wait()
-	c.turn <- struct{}{}
-	c.closeEnded()
-	<-c.turn
-}
-
-// end ends a connection whose answer has come whole. The owner of the turn calls
-// it.
-func (c *Client) end(conn net.Conn) {
-	rawconn.End(conn)
-	if c.ended = append(c.ended, conn); len(c.ended) >= maxEnded {
-		c.closeEnded()
-	}
-}
-
-func (c *Client) closeEnded() {
-	for _, conn := range c.ended {
-		_ = conn.Close()
-	}
-	clear(c.ended)
-	c.ended = c.ended[:0]
-}
+func (c *Client) Close() { c.leftover.Wait() }
 
 // dial connects. If ctx ends meanwhile, the connection is not just closed, which
 // would abort the server: it sends a harmless request first.
 func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, error) {
 	if timeout <= 0 {
 		timeout = defaultConnect
-	}
-	// Begin has no ctx: a connection that is given up while it is made may still
-	// reach the server.
-	conn, rest, err := rawconn.Begin(c.addr, timeout)
-	if rest == nil {
-		return c.dialled(ctx, conn, err)
 	}
 	type result struct {
 		conn net.Conn
@@ -150,12 +115,22 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 	c.leftover.Add(1)
 	go func() {
 		defer c.leftover.Done()
-		conn, err := rest()
+		// Without ctx: a connection that is given up while it is made may still
+		// reach the server. Each phase has its timeout, so none needs keep-alives.
+		d := net.Dialer{Timeout: timeout, KeepAlive: -1}
+		conn, err := d.Dial("tcp", c.addr)
 		dialled <- result{conn, err}
 	}()
 	select {
 	case r := <-dialled:
-		return c.dialled(ctx, r.conn, r.err)
+		if r.err != nil {
+			return nil, c.dialError(r.err)
+		}
+		if err := context.Cause(ctx); err != nil {
+			c.leave(r.conn)
+			return nil, err
+		}
+		return r.conn, nil
 	case <-ctx.Done():
 		c.leftover.Add(1)
 		go func() {
@@ -166,18 +141,6 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 		}()
 		return nil, context.Cause(ctx)
 	}
-}
-
-// dialled returns a finished connection, or the error of dialling or of ctx.
-func (c *Client) dialled(ctx context.Context, conn net.Conn, err error) (net.Conn, error) {
-	if err != nil {
-		return nil, c.dialError(err)
-	}
-	if err := context.Cause(ctx); err != nil {
-		c.leave(conn)
-		return nil, err
-	}
-	return conn, nil
 }
 
 // leave ends a connection on which nothing was sent yet.

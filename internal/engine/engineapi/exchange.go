@@ -46,17 +46,9 @@ type exchange struct {
 	pauses    pauses
 }
 
-// run sends the request and reads the answer. It closes the connection after an
-// error.
+// run sends the request, reads the answer and closes the connection.
 func (x *exchange) run(ctx context.Context) (Result, error) {
-	result, err := x.ask(ctx)
-	if err != nil {
-		_ = x.conn.Close()
-	}
-	return result, err
-}
-
-func (x *exchange) ask(ctx context.Context) (Result, error) {
+	defer func() { _ = x.conn.Close() }()
 	// Nothing may close the connection before the whole request is written.
 	if err := x.send(); err != nil {
 		return x.result, x.broken(err)
@@ -235,7 +227,7 @@ func (x *exchange) pause(pieces int) {
 	now := time.Now()
 	gap := now.Sub(x.delivered)
 	x.delivered = now
-	x.sleep(x.pauses.next(gap, pieces))
+	time.Sleep(x.pauses.next(gap, pieces)) // too short for the end of the context to interrupt it
 }
 
 // finish corrects the reason: upstream says "stop" whatever ended the answer, or

@@ -1,10 +1,6 @@
 package engineapi
 
-import (
-	"time"
-
-	"github.com/gorizond/koldun/internal/network/rawconn"
-)
+import "time"
 
 const (
 	// quickGaps is how many texts in a row have to come fast before the first
@@ -37,15 +33,4 @@ func (p *pauses) next(gap time.Duration, pieces int) time.Duration {
 		return 0
 	}
 	return p.pace
-}
-
-// sleep waits; data that arrives meanwhile does not wake the process. The pause
-// is short, so the end of the context does not interrupt it.
-func (x *exchange) sleep(d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	rawconn.SetLowWater(x.conn, readSize/2)
-	time.Sleep(d)
-	rawconn.SetLowWater(x.conn, 1)
 }

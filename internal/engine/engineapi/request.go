@@ -112,9 +112,6 @@ func (c *Client) Do(ctx context.Context, r Request, o Options, onText func(Delta
 		addr: c.addr, conn: conn, head: c.head, body: c.body, call: call, timeouts: o.Timeouts, onText: onText, pauses: pauses{pace: o.Pace},
 	}
 	result, err := x.run(ctx)
-	if err == nil {
-		c.end(conn)
-	}
 	if c.plain != nil {
 		result.Features = openai.NewFeatures(result.Features, openai.FeatureTools)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/gorizond/koldun/internal/backoff"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/network/linklocal"
-	"github.com/gorizond/koldun/internal/network/rawconn"
 )
 
 // A Config describes a connection to NATS. At most one of User, Token, NKeySeed,
@@ -128,7 +127,7 @@ func (b *Bus) dial(ctx context.Context, cfg Config, from *source) error {
 	opts := []nats.Option{
 		nats.Name(cfg.Name),
 		nats.Timeout(dialTimeout),
-		nats.SetCustomDialer(dialer{}),
+		nats.SetCustomDialer(&net.Dialer{Timeout: hostTimeout, Control: linklocal.Refuse}),
 		nats.MaxReconnects(-1),
 		nats.IgnoreAuthErrorAbort(), // credentials may be rotated while we run
 		nats.CustomReconnectDelay(Backoff),
@@ -203,19 +202,6 @@ func beside(f func(ctx context.Context)) (stop func()) {
 		f(ctx)
 	}()
 	return func() { cancel(); <-done }
-}
-
-// A dialer opens connections with low cost per message.
-type dialer struct{}
-
-// Dial connects, and blocks for at most hostTimeout.
-func (dialer) Dial(network, address string) (net.Conn, error) {
-	d := net.Dialer{Timeout: hostTimeout, Control: linklocal.Refuse}
-	c, err := d.Dial(network, address)
-	if err != nil {
-		return nil, err
-	}
-	return rawconn.Wrap(c), nil
 }
 
 // checkServer checks that the server has JetStream with a TTL per key and markers

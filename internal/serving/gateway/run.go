@@ -11,7 +11,6 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/network/httpserver"
-	"github.com/gorizond/koldun/internal/network/rawconn"
 )
 
 // Run serves until ctx ends, and returns nil then. Both ports are open from
@@ -97,7 +96,7 @@ func (p *process) serveOn(ctx context.Context, b *bus.Bus, l net.Listener) error
 	if err := g.synced(ctx); err != nil {
 		return fault.UnlessStopped(ctx, err)
 	}
-	return httpserver.Serve(ctx, rawconn.Listen(l), under(p.cfg.BasePath, g.Handler()), httpserver.Options{Name: "api", Grace: p.cfg.Grace, Drain: p.cfg.drain(), Logger: p.cfg.Logger})
+	return httpserver.Serve(ctx, l, under(p.cfg.BasePath, g.Handler()), httpserver.Options{Name: "api", Grace: p.cfg.Grace, Drain: p.cfg.drain(), Logger: p.cfg.Logger})
 }
 
 // checks returns the conditions of readiness. ctx ends with the process.
