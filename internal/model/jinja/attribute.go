@@ -1,7 +1,6 @@
 package jinja
 
 import (
-	"math/big"
 	"slices"
 	"strings"
 )
@@ -63,10 +62,7 @@ func (r *run) own(obj Value, name string) (Value, bool) {
 	}
 	switch o := obj.(type) {
 	case text:
-		if name == "format" {
-			return &builtin{name: "str.format", raw: func(r *run, a arguments) Value { return r.format(o, a) }}, true
-		}
-		if slices.Contains([]string{"encode", "maketrans", "translate"}, name) {
+		if slices.Contains(unsupportedMethods, name) {
 			failAt(Unsupported, r.line, "method \"str."+name+"\"", "it is not supported in chat templates")
 		}
 		if m, ok := r.template.methods[name]; ok {
@@ -100,10 +96,6 @@ func (r *run) own(obj Value, name string) (Value, bool) {
 		return o.attribute(r, name)
 	case *macro:
 		return o.attribute(name)
-	case *cycler:
-		return o.attribute(name)
-	case integer, boolean, bigInt, float:
-		return numberAttribute(o, name)
 	}
 	return nil, false
 }
@@ -119,24 +111,6 @@ func (v interval) attribute(name string) (Value, bool) {
 	}
 	if m, ok := sequenceMethods[name]; ok {
 		return m.of(v, "range."+name), true
-	}
-	return nil, false
-}
-
-func numberAttribute(v Value, name string) (Value, bool) {
-	switch name {
-	case "real", "numerator":
-		if i, ok := whole(v); ok {
-			return normalized(i), true
-		}
-		return v, name == "real"
-	case "imag":
-		return integer(0), true
-	case "is_integer":
-		return method{params{}, func(_ *run, self Value, _ []Value) Value {
-			f, ok := self.(float)
-			return boolean(!ok || float(big.NewFloat(float64(f)).MinPrec()) >= 0 && f == float(int64(f)))
-		}}.of(v, "is_integer"), true
 	}
 	return nil, false
 }

@@ -56,7 +56,7 @@ func identical(a, b Value) bool {
 	case *dict:
 		b, ok := b.(*dict)
 		return ok && a == b
-	case *view, *generator, *namespace, *builtin, *macro, *loop, *cycler:
+	case *view, *generator, *namespace, *builtin, *macro, *loop:
 		return a == b
 	}
 	return false

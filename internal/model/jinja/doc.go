@@ -11,8 +11,9 @@
 // Templates are foreign input. Rendering is bounded in steps, depth and bytes,
 // ends with its context, and has no access to files, network or Go values. The
 // package does not support what reaches other templates (extends, include,
-// import, block) nor filters whose results are random or made for HTML; a
-// template that uses them does not parse.
+// import, block), filters whose results are random or made for HTML, nor
+// functions, tests and methods that no known template uses, such as str.format
+// and cycler; a template that uses them does not parse.
 //
 // One rule differs from Jinja: a variable of the conversation that the template
 // sets only later has its value until then; in Jinja it is undefined inside of

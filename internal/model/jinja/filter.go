@@ -20,7 +20,7 @@ func filters() map[string]filter {
 }
 
 // unsupportedFilters exist in Jinja and not here.
-var unsupportedFilters = []string{"filesizeformat", "pprint", "random", "striptags", "urlencode", "urlize", "wordwrap", "xmlattr"}
+var unsupportedFilters = []string{"center", "filesizeformat", "pprint", "random", "striptags", "urlencode", "urlize", "wordwrap", "xmlattr"}
 
 // applyFilter calls a filter by name, as map does.
 func (r *run) applyFilter(name string, v Value, a arguments) Value {

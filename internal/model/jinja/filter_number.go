@@ -61,24 +61,11 @@ func parseInt(s string, base int) (Value, bool) {
 	if s == "" || strings.ContainsAny(s[:1], "+-") {
 		return nil, false
 	}
-	i, ok := new(big.Int).SetString(strings.Map(digit, sign+s), base)
+	i, ok := new(big.Int).SetString(sign+s, base)
 	if !ok || i.BitLen() > maxIntegerBits {
 		return nil, false
 	}
 	return normalized(i), true
-}
-
-// digit leaves characters but digits of other scripts, which Python reads, as
-// they are.
-func digit(c rune) rune {
-	if c > 0x7f && isDecimal(c) {
-		for zero := c; ; zero-- {
-			if !isDecimal(zero-1) || c-zero == 9 {
-				return '0' + c - zero
-			}
-		}
-	}
-	return c
 }
 
 // separated matches a number with underscores between digits, which Python

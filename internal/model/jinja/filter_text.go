@@ -21,9 +21,6 @@ var textFilters = map[string]filter{
 	"trim": {params{optional("chars", none{})}, func(r *run, v Value, a []Value) Value {
 		return r.strip(r.str(v), a[0], true, true)
 	}, nil},
-	"center": {params{optional("width", integer(80))}, func(r *run, v Value, a []Value) Value {
-		return r.widen(r.str(v), r.index(a[0], "width"), text{s: " "}, "center")
-	}, nil},
 	"replace": {params{required("old"), required("new"), optional("count", none{})}, replaceFilter, nil},
 	"join":    {params{optional("d", text{}), optional("attribute", none{})}, joinFilter, nil},
 	"indent":  {params{optional("width", integer(4)), optional("first", boolean(false)), optional("blank", boolean(false))}, indentFilter, nil},

@@ -1,21 +1,13 @@
 package jinja
 
-import "slices"
+// unsupportedFunctions exist in Jinja and not here.
+var unsupportedFunctions = []string{"cycler", "joiner", "lipsum"}
 
 // globals are the functions that every template has.
 var globals = map[string]Value{
 	"range":     &builtin{name: "range", params: params{positional("start"), maybe("stop", none{}), maybe("step", integer(1))}, call: rangeFunction},
 	"dict":      &builtin{name: "dict", raw: dictFunction},
 	"namespace": &builtin{name: "namespace", raw: namespaceFunction},
-	"cycler": &builtin{name: "cycler", raw: func(r *run, a arguments) Value {
-		if len(a.positional) == 0 {
-			r.fail("at least one item has to be provided")
-		}
-		return &cycler{items: a.positional}
-	}},
-	"joiner": &builtin{name: "joiner", params: params{optional("sep", text{s: ", "})}, call: func(_ *run, a []Value) Value {
-		return (&joiner{sep: a[0]}).value()
-	}},
 	"raise_exception": &builtin{name: "raise_exception", params: params{required("message")}, call: func(r *run, a []Value) Value {
 		failAt(Raised, r.line, "", "%s", r.str(a[0]).s)
 		return nil
@@ -72,51 +64,4 @@ func dictFunction(r *run, a arguments) Value {
 
 func namespaceFunction(r *run, a arguments) Value {
 	return &namespace{dictFunction(r, a).(*dict)}
-}
-
-// A cycler gives its items in turn.
-type cycler struct {
-	items []Value
-	pos   int
-}
-
-func (*cycler) typeName() string { return "Cycler" }
-
-func (c *cycler) attribute(name string) (Value, bool) {
-	switch name {
-	case "current":
-		return c.items[c.pos], true
-	case "next":
-		return &builtin{name: "cycler.next", params: params{}, call: func(*run, []Value) Value {
-			v := c.items[c.pos]
-			c.pos = (c.pos + 1) % len(c.items)
-			return v
-		}}, true
-	case "reset":
-		return &builtin{name: "cycler.reset", params: params{}, call: func(*run, []Value) Value {
-			c.pos = 0
-			return none{}
-		}}, true
-	case "items":
-		return tuple{items: slices.Clone(c.items)}, true
-	case "pos":
-		return integer(c.pos), true
-	}
-	return nil, false
-}
-
-// A joiner gives its separator on every call but the first.
-type joiner struct {
-	sep  Value
-	used bool
-}
-
-func (j *joiner) value() Value {
-	return &builtin{name: "joiner", params: params{}, call: func(*run, []Value) Value {
-		if !j.used {
-			j.used = true
-			return text{}
-		}
-		return j.sep
-	}}
 }

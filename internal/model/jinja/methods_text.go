@@ -5,15 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// textMethods returns the methods of Python's str but format, which takes any
-// arguments, and encode, maketrans and translate.
+// unsupportedMethods exist in Python, most of them in its str, and not here.
+var unsupportedMethods = []string{
+	"casefold", "center", "encode", "expandtabs", "format", "format_map", "isalnum", "isascii", "isdecimal", "isidentifier",
+	"islower", "is_integer", "isnumeric", "isprintable", "isspace", "istitle", "isupper", "ljust", "maketrans", "partition", "rfind", "rindex", "rjust", "rpartition",
+	"swapcase", "translate", "zfill",
+}
+
+// textMethods returns the methods of Python's str.
 func textMethods() map[string]method {
 	return map[string]method{
 		"capitalize": mapping(capitalize),
-		"casefold":   mapping(lower),
 		"lower":      mapping(lower),
 		"upper":      mapping(upper),
-		"swapcase":   mapping(swapCase),
 		"title":      mapping(titleCase),
 
 		"strip":        {trimParams, func(r *run, self Value, a []Value) Value { return r.strip(self.(text), a[0], true, true) }},
@@ -25,8 +29,6 @@ func textMethods() map[string]method {
 		"split":      {splitParams, func(r *run, self Value, a []Value) Value { return &list{r.split(self.(text), a[0], a[1])} }},
 		"rsplit":     {splitParams, func(r *run, self Value, a []Value) Value { return &list{r.rsplit(self.(text), a[0], a[1])} }},
 		"splitlines": {params{optional("keepends", boolean(false))}, func(r *run, self Value, a []Value) Value { return &list{r.splitLines(self.(text), truth(a[0]))} }},
-		"partition":  {params{positional("sep")}, func(r *run, self Value, a []Value) Value { return r.partition(self.(text), a[0], false) }},
-		"rpartition": {params{positional("sep")}, func(r *run, self Value, a []Value) Value { return r.partition(self.(text), a[0], true) }},
 
 		"replace": {
 			params{positional("old"), positional("new"), optional("count", integer(-1))},
@@ -38,34 +40,18 @@ func textMethods() map[string]method {
 		"startswith": {affixParams, func(r *run, self Value, a []Value) Value { return r.affix(self.(text), a, strings.HasPrefix) }},
 		"endswith":   {affixParams, func(r *run, self Value, a []Value) Value { return r.affix(self.(text), a, strings.HasSuffix) }},
 
-		"find":   {findParams, func(r *run, self Value, a []Value) Value { return integer(r.find(self.(text), a, strings.Index)) }},
-		"rfind":  {findParams, func(r *run, self Value, a []Value) Value { return integer(r.find(self.(text), a, strings.LastIndex)) }},
-		"index":  {findParams, func(r *run, self Value, a []Value) Value { return r.found(r.find(self.(text), a, strings.Index)) }},
-		"rindex": {findParams, func(r *run, self Value, a []Value) Value { return r.found(r.find(self.(text), a, strings.LastIndex)) }},
-		"count":  {findParams, countMethod},
-
-		"center":     {padParams, func(r *run, self Value, a []Value) Value { return r.pad(self.(text), a, "center") }},
-		"ljust":      {padParams, func(r *run, self Value, a []Value) Value { return r.pad(self.(text), a, "left") }},
-		"rjust":      {padParams, func(r *run, self Value, a []Value) Value { return r.pad(self.(text), a, "right") }},
-		"zfill":      {params{positional("width")}, zeroFill},
-		"expandtabs": {params{optional("tabsize", integer(8))}, expandTabs},
-
-		"format_map": {params{positional("mapping")}, func(r *run, self Value, a []Value) Value { return r.formatMap(self.(text), a[0]) }},
-
-		"isalnum":      testing(isAlnum),
-		"isalpha":      testing(isAlpha),
-		"isascii":      {params{}, func(_ *run, self Value, _ []Value) Value { return boolean(self.(text).ascii()) }},
-		"isdecimal":    testing(isDecimal),
-		"isdigit":      testing(isDigit),
-		"isnumeric":    testing(isNumeric),
-		"isspace":      testing(isSpace),
-		"isidentifier": {params{}, func(_ *run, self Value, _ []Value) Value { return boolean(isIdentifier(self.(text).s)) }},
-		"isprintable": {params{}, func(_ *run, self Value, _ []Value) Value {
-			return boolean(strings.IndexFunc(self.(text).s, func(c rune) bool { return !printable(c) }) < 0)
+		"find": {findParams, func(r *run, self Value, a []Value) Value { return integer(r.find(self.(text), a)) }},
+		"index": {findParams, func(r *run, self Value, a []Value) Value {
+			i := r.find(self.(text), a)
+			if i < 0 {
+				r.fail("substring not found")
+			}
+			return integer(i)
 		}},
-		"islower": {params{}, func(_ *run, self Value, _ []Value) Value { return boolean(isLower(self.(text).s)) }},
-		"isupper": {params{}, func(_ *run, self Value, _ []Value) Value { return boolean(isUpper(self.(text).s)) }},
-		"istitle": {params{}, func(_ *run, self Value, _ []Value) Value { return boolean(isTitle(self.(text).s)) }},
+		"count": {findParams, countMethod},
+
+		"isalpha": testing(isAlpha),
+		"isdigit": testing(isDigit),
 	}
 }
 
@@ -74,7 +60,6 @@ var (
 	splitParams = params{optional("sep", none{}), optional("maxsplit", integer(-1))}
 	affixParams = params{positional("affix"), maybe("start", none{}), maybe("end", none{})}
 	findParams  = params{positional("sub"), maybe("start", none{}), maybe("end", none{})}
-	padParams   = params{positional("width"), maybe("fillchar", text{s: " "})}
 )
 
 // mapping is a method that replaces characters.
@@ -155,25 +140,18 @@ func (r *run) affix(t text, a []Value, test func(string, string) bool) Value {
 }
 
 // find returns the position of a text in another, in characters, or -1.
-func (r *run) find(t text, a []Value, index func(string, string) int) int {
+func (r *run) find(t text, a []Value) int {
 	sub := r.text(a[0], "the first argument")
 	part, from, ok := r.window(t, a[1], a[2])
 	r.charge(len(part.s) / 8)
 	if !ok {
 		return -1
 	}
-	at := index(part.s, sub.s)
+	at := strings.Index(part.s, sub.s)
 	if at < 0 {
 		return -1
 	}
 	return from + utf8.RuneCountInString(part.s[:at])
-}
-
-func (r *run) found(i int) Value {
-	if i < 0 {
-		r.fail("substring not found")
-	}
-	return integer(i)
 }
 
 func countMethod(r *run, self Value, a []Value) Value {

@@ -14,10 +14,41 @@ func (p *parser) postfix(e expr) expr {
 			p.pos++
 			e = itemExpr{e, p.subscript(), t.line}
 		case t.is(tokenOperator, "("):
+			p.checkCall(e, t.line)
 			e = callExpr{e, p.arguments(), t.line}
 		default:
 			return e
 		}
+	}
+}
+
+// checkCall refuses functions and methods that Jinja has and this package has
+// not, wherever the template calls them.
+func (p *parser) checkCall(e expr, line int) {
+	switch e := e.(type) {
+	case nameExpr:
+		if !p.defines(e.name) {
+			p.refuse(line, "function", e.name, unsupportedFunctions)
+		}
+	case attributeExpr:
+		p.refuse(line, "method", e.name, unsupportedMethods)
+	}
+}
+
+// defines reports whether the template has a macro or variable of a name.
+func (p *parser) defines(name string) bool {
+	for i, t := range p.tokens[1:] {
+		if t.is(tokenName, name) && (p.tokens[i].is(tokenName, "macro") || p.tokens[i].is(tokenName, "set")) {
+			return true
+		}
+	}
+	return false
+}
+
+// refuse ends parsing if a name is one of those that are not supported.
+func (p *parser) refuse(line int, kind, name string, unsupported []string) {
+	if slices.Contains(unsupported, name) {
+		failAt(Unsupported, line, kind+" \""+name+"\"", "it is not supported in chat templates")
 	}
 }
 
@@ -149,11 +180,8 @@ func (p *parser) filterCall(of expr) filterExpr {
 	}
 	var known bool
 	f.call, known = p.filters[f.name]
-	switch {
-	case known:
-	case slices.Contains(unsupportedFilters, f.name):
-		failAt(Unsupported, line, "filter \""+f.name+"\"", "it is not supported in chat templates")
-	default:
+	if !known {
+		p.refuse(line, "filter", f.name, unsupportedFilters)
 		p.notKnown(line, "filter \""+f.name+"\"")
 	}
 	return f
@@ -172,6 +200,7 @@ func (p *parser) test(of expr, is token) expr {
 		e.args.positional = []expr{p.postfix(p.primary())}
 	}
 	if _, known := tests[e.name]; !known {
+		p.refuse(is.line, "test", e.name, unsupportedTests)
 		p.notKnown(is.line, "test \""+e.name+"\"")
 	}
 	if negated {

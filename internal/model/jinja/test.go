@@ -8,6 +8,9 @@ type test struct {
 	call   func(r *run, v Value, args []Value) bool
 }
 
+// unsupportedTests exist in Jinja and not here.
+var unsupportedTests = []string{"lower", "upper"}
+
 // tests are the tests by name.
 var tests = map[string]test{
 	"defined":     {params{}, func(_ *run, v Value, _ []Value) bool { return !isUndefined(v) }},
@@ -25,8 +28,6 @@ var tests = map[string]test{
 	"iterable":    {params{}, func(r *run, v Value, _ []Value) bool { _, ok := r.iterate(v); return ok }},
 	"callable":    {params{}, func(_ *run, v Value, _ []Value) bool { return isCallable(v) }},
 	"escaped":     {params{}, func(_ *run, v Value, _ []Value) bool { t, ok := v.(text); return ok && t.safe }},
-	"lower":       {params{}, func(r *run, v Value, _ []Value) bool { return isLower(r.str(v).s) }},
-	"upper":       {params{}, func(r *run, v Value, _ []Value) bool { return isUpper(r.str(v).s) }},
 	"odd":         {params{}, func(r *run, v Value, _ []Value) bool { return r.equal(r.binary("%", v, integer(2)), integer(1)) }},
 	"even":        {params{}, func(r *run, v Value, _ []Value) bool { return r.equal(r.binary("%", v, integer(2)), integer(0)) }},
 	"divisibleby": {params{required("num")}, func(r *run, v Value, a []Value) bool { return r.equal(r.binary("%", v, a[0]), integer(0)) }},

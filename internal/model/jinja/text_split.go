@@ -82,23 +82,6 @@ func (r *run) separator(sep Value) string {
 	return s
 }
 
-func (r *run) partition(t text, sep Value, last bool) Value {
-	by := r.text(sep, "the separator")
-	r.separator(sep)
-	n := strings.Index(t.s, by.s)
-	if last {
-		n = strings.LastIndex(t.s, by.s)
-	}
-	if n < 0 && last {
-		return tuple{items: []Value{text{}, text{}, t}}
-	}
-	if n < 0 {
-		return tuple{items: []Value{t, text{}, text{}}}
-	}
-	end := n + len(by.s)
-	return tuple{items: []Value{t.cut(0, n), by, t.cut(end, len(t.s))}}
-}
-
 func endsLine(c rune) bool {
 	return c >= '\n' && c <= '\r' || c >= 0x1c && c <= 0x1e || c == 0x85 || c == 0x2028 || c == 0x2029
 }
