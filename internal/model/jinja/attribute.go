@@ -17,7 +17,7 @@ func (r *run) attribute(obj Value, name string) Value {
 	if v, ok := r.own(obj, name); ok {
 		return v
 	}
-	if v, ok := r.item(obj, text{s: name}); ok {
+	if v, ok := itemOf(r, obj, text{s: name}); ok {
 		return v
 	}
 	return missing(obj, text{s: name})
@@ -26,7 +26,7 @@ func (r *run) attribute(obj Value, name string) Value {
 // subscript is obj[key] in Jinja: an item, else an attribute.
 func (r *run) subscript(obj, key Value) Value {
 	r.use(obj)
-	if v, ok := r.item(obj, key); ok {
+	if v, ok := itemOf(r, obj, key); ok {
 		return v
 	}
 	if name, ok := key.(text); ok {

@@ -8,7 +8,7 @@ import (
 )
 
 // equal is Python's a == b.
-func (r *run) equal(a, b Value) bool {
+func equal(r *run, a, b Value) bool {
 	r.step()
 	if c, ok := numbers(a, b); ok {
 		return c == 0
@@ -30,13 +30,13 @@ func (r *run) equal(a, b Value) bool {
 		return ok && a.s == b.s
 	case *list:
 		b, ok := b.(*list)
-		return ok && (a == b || r.equalItems(a.items, b.items))
+		return ok && (a == b || equalItems(r, a.items, b.items))
 	case tuple:
 		b, ok := b.(tuple)
-		return ok && r.equalItems(a.items, b.items)
+		return ok && equalItems(r, a.items, b.items)
 	case *dict:
 		b, ok := b.(*dict)
-		return ok && r.equalDicts(a, b)
+		return ok && equalDicts(r, a, b)
 	case interval:
 		b, ok := b.(interval)
 		n := a.length()
@@ -62,25 +62,25 @@ func identical(a, b Value) bool {
 	return false
 }
 
-func (r *run) equalItems(a, b []Value) bool {
+func equalItems(r *run, a, b []Value) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for i := range a {
-		if !r.equal(a[i], b[i]) {
+		if !equal(r, a[i], b[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *run) equalDicts(a, b *dict) bool {
+func equalDicts(r *run, a, b *dict) bool {
 	if len(a.entries) != len(b.entries) {
 		return false
 	}
 	for _, e := range a.entries {
 		other, ok := b.get(r, e.key)
-		if !ok || !r.equal(e.value, other) {
+		if !ok || !equal(r, e.value, other) {
 			return false
 		}
 	}
@@ -120,7 +120,7 @@ func numbers(a, b Value) (c int, ok bool) {
 }
 
 // compare orders two values. It fails if their types have no order.
-func (r *run) compare(op string, a, b Value) int {
+func compare(r *run, op string, a, b Value) int {
 	r.step()
 	if c, ok := numbers(a, b); ok {
 		return c
@@ -133,11 +133,11 @@ func (r *run) compare(op string, a, b Value) int {
 		}
 	case *list:
 		if y, ok := b.(*list); ok {
-			return r.compareItems(op, x.items, y.items)
+			return compareItems(r, op, x.items, y.items)
 		}
 	case tuple:
 		if y, ok := b.(tuple); ok {
-			return r.compareItems(op, x.items, y.items)
+			return compareItems(r, op, x.items, y.items)
 		}
 	}
 	r.use(a)
@@ -146,30 +146,30 @@ func (r *run) compare(op string, a, b Value) int {
 	return 0
 }
 
-func (r *run) compareItems(op string, a, b []Value) int {
+func compareItems(r *run, op string, a, b []Value) int {
 	r.enter()
 	defer r.leave()
 	for i := range min(len(a), len(b)) {
-		if !r.equal(a[i], b[i]) {
-			return r.compare(op, a[i], b[i])
+		if !equal(r, a[i], b[i]) {
+			return compare(r, op, a[i], b[i])
 		}
 	}
 	return cmp.Compare(len(a), len(b))
 }
 
 // holds is a comparison by one of the operators of Jinja.
-func (r *run) holds(op string, a, b Value) bool {
+func holds(r *run, op string, a, b Value) bool {
 	switch op {
 	case "==":
-		return r.equal(a, b)
+		return equal(r, a, b)
 	case "!=":
-		return !r.equal(a, b)
+		return !equal(r, a, b)
 	case "in":
-		return r.contains(b, a)
+		return contains(r, b, a)
 	case "not in":
-		return !r.contains(b, a)
+		return !contains(r, b, a)
 	}
-	c := r.compare(op, a, b)
+	c := compare(r, op, a, b)
 	if c == unordered {
 		return false
 	}
@@ -185,7 +185,7 @@ func (r *run) holds(op string, a, b Value) bool {
 }
 
 // contains is Python's item in v.
-func (r *run) contains(v, item Value) bool {
+func contains(r *run, v, item Value) bool {
 	switch v := v.(type) {
 	case text:
 		t, ok := item.(text)
@@ -207,7 +207,7 @@ func (r *run) contains(v, item Value) bool {
 		if !more {
 			return false
 		}
-		if r.equal(x, item) {
+		if equal(r, x, item) {
 			return true
 		}
 	}

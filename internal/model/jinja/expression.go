@@ -121,7 +121,7 @@ func (e itemExpr) eval(r *run, s *scope) Value {
 	r.step()
 	r.at(e.line, "subscript")
 	if c, ok := key.(cut); ok {
-		return r.slice(r.use(obj), c)
+		return sliceOf(r, r.use(obj), c)
 	}
 	return r.subscript(obj, key)
 }
@@ -177,16 +177,16 @@ func (e unaryExpr) eval(r *run, s *scope) Value {
 	case "not":
 		return boolean(!truth(v))
 	case "-":
-		return r.negate(v)
+		return negate(r, v)
 	}
-	return r.positive(v)
+	return positive(r, v)
 }
 
 func (e binaryExpr) eval(r *run, s *scope) Value {
 	left, right := e.left.eval(r, s), e.right.eval(r, s)
 	r.step()
 	r.at(e.line, "\""+e.op+"\"")
-	return r.binary(e.op, left, right)
+	return binary(r, e.op, left, right)
 }
 
 func (e concatExpr) eval(r *run, s *scope) Value {
@@ -202,7 +202,7 @@ func (e compareExpr) eval(r *run, s *scope) Value {
 	for i, op := range e.ops {
 		right := e.rest[i].eval(r, s)
 		r.at(e.line, "\""+op+"\"")
-		if !r.holds(op, left, right) {
+		if !holds(r, op, left, right) {
 			return boolean(false)
 		}
 		left = right

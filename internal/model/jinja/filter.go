@@ -46,12 +46,12 @@ func lazy(next func(*run) (Value, bool)) Value { return &generator{"generator", 
 
 // getter returns the function that follows a path of attributes, such as
 // "a.b.0"; None is the value itself.
-func (r *run) getter(path Value, absent Value) func(Value) Value {
+func getter(r *run, path Value, absent Value) func(Value) Value {
 	var parts []Value
 	switch p := path.(type) {
 	case none:
 	case text:
-		for _, part := range r.split(p, text{s: "."}, integer(-1)) {
+		for _, part := range splitText(r, p, text{s: "."}, integer(-1)) {
 			parts = append(parts, asIndex(part.(text)))
 		}
 	default:
@@ -92,8 +92,8 @@ func folded(v Value) Value {
 }
 
 // caseless returns the getter with folded results unless the case counts.
-func (r *run) caseless(path, sensitive Value) func(Value) Value {
-	get := r.getter(path, nil)
+func caseless(r *run, path, sensitive Value) func(Value) Value {
+	get := getter(r, path, nil)
 	if truth(sensitive) {
 		return get
 	}

@@ -11,7 +11,7 @@ var collectionFilters = map[string]filter{
 	"last":   {params{}, lastFilter, nil},
 	"reverse": {params{}, func(r *run, v Value, _ []Value) Value {
 		if t, ok := v.(text); ok {
-			return r.sliceText(t, t.runes()-1, -1, -1)
+			return sliceText(r, t, t.runes()-1, -1, -1)
 		}
 		items := r.all(v)
 		slices.Reverse(items)

@@ -136,7 +136,7 @@ func roundFilter(r *run, v Value, a []Value) Value {
 
 // roundWhole rounds an integer to a multiple of a power of ten, halves to even.
 func roundWhole(r *run, i *big.Int, zeros int) Value {
-	r.integerSize(zeros * 4)
+	integerSize(r, zeros*4)
 	p := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(zeros)), nil)
 	q, m := new(big.Int).DivMod(i, p, new(big.Int))
 	if c := m.Lsh(m, 1).Cmp(p); c > 0 || c == 0 && q.Bit(0) == 1 {
@@ -146,7 +146,7 @@ func roundWhole(r *run, i *big.Int, zeros int) Value {
 }
 
 func sumFilter(r *run, v Value, a []Value) Value {
-	get, next, total := r.getter(a[0], nil), r.iterator(v), a[1]
+	get, next, total := getter(r, a[0], nil), r.iterator(v), a[1]
 	if _, ok := total.(text); ok {
 		r.fail("sum() can't sum strings")
 	}
@@ -155,6 +155,6 @@ func sumFilter(r *run, v Value, a []Value) Value {
 		if !ok {
 			return total
 		}
-		total = r.binary("+", total, get(item))
+		total = binary(r, "+", total, get(item))
 	}
 }

@@ -12,14 +12,14 @@ var orderFilters = map[string]filter{
 }
 
 // sorted orders items by their keys and keeps the order of equal ones.
-func (r *run) sorted(items []Value, key func(Value) Value, reverse bool) []Value {
+func sorted(r *run, items []Value, key func(Value) Value, reverse bool) []Value {
 	type keyed struct{ key, item Value }
 	all := make([]keyed, len(items))
 	for i, item := range items {
 		all[i] = keyed{key(item), item}
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int {
-		c := r.compare("<", a.key, b.key)
+		c := compare(r, "<", a.key, b.key)
 		if c == unordered {
 			return 0
 		}
@@ -49,7 +49,7 @@ func dictsort(r *run, v Value, a []Value) Value {
 		r.fail(`You can only sort by either "key" or "value"`)
 	}
 	r.reserve(len(d.entries), 3*valueBytes)
-	return &list{r.sorted(d.items(), func(v Value) Value {
+	return &list{sorted(r, d.items(), func(v Value) Value {
 		part := v.(tuple).items[at]
 		if truth(a[0]) {
 			return part
@@ -62,13 +62,13 @@ func dictsort(r *run, v Value, a []Value) Value {
 func sortFilter(r *run, v Value, a []Value) Value {
 	paths := []Value{a[2]}
 	if t, ok := a[2].(text); ok {
-		paths = r.split(t, text{s: ","}, integer(-1))
+		paths = splitText(r, t, text{s: ","}, integer(-1))
 	}
 	var gets []func(Value) Value
 	for _, p := range paths {
-		gets = append(gets, r.caseless(p, a[1]))
+		gets = append(gets, caseless(r, p, a[1]))
 	}
-	return &list{r.sorted(r.all(v), func(v Value) Value {
+	return &list{sorted(r, r.all(v), func(v Value) Value {
 		keys := make([]Value, len(gets))
 		for i, get := range gets {
 			keys[i] = get(v)
@@ -78,7 +78,7 @@ func sortFilter(r *run, v Value, a []Value) Value {
 }
 
 func unique(r *run, v Value, a []Value) Value {
-	get, next, seen := r.caseless(a[1], a[0]), r.iterator(v), map[any]bool{}
+	get, next, seen := caseless(r, a[1], a[0]), r.iterator(v), map[any]bool{}
 	return lazy(func(r *run) (Value, bool) {
 		for {
 			item, ok := next(r)
@@ -97,14 +97,14 @@ func unique(r *run, v Value, a []Value) Value {
 // extreme is the filter min or max.
 func extreme(op string) func(r *run, v Value, a []Value) Value {
 	return func(r *run, v Value, a []Value) Value {
-		get := r.caseless(a[1], a[0])
+		get := caseless(r, a[1], a[0])
 		items := r.all(v)
 		if len(items) == 0 {
 			return &undefined{message: "No aggregated item, sequence was empty."}
 		}
 		best, key := items[0], get(items[0])
 		for _, item := range items[1:] {
-			if k := get(item); r.holds(op, k, key) {
+			if k := get(item); holds(r, op, k, key) {
 				best, key = item, k
 			}
 		}
@@ -118,16 +118,16 @@ func groupby(r *run, v Value, a []Value) Value {
 	if !isNone(a[1]) {
 		absent = a[1]
 	}
-	plain := r.getter(a[0], absent)
+	plain := getter(r, a[0], absent)
 	key := plain
 	if !truth(a[2]) {
 		key = func(v Value) Value { return folded(plain(v)) }
 	}
 	var groups []*list
 	var keys, out []Value
-	for _, item := range r.sorted(r.all(v), key, false) {
+	for _, item := range sorted(r, r.all(v), key, false) {
 		k := key(item)
-		if n := len(keys); n == 0 || !r.equal(keys[n-1], k) {
+		if n := len(keys); n == 0 || !equal(r, keys[n-1], k) {
 			groups, keys = append(groups, &list{}), append(keys, k)
 		}
 		of := groups[len(groups)-1]

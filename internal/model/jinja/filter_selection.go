@@ -28,7 +28,7 @@ func mapFilter(_ *run, v Value, a arguments) Value {
 		if !truth(v) {
 			return over(nil)
 		}
-		apply := r.mapping(a)
+		apply := itemMapping(r, a)
 		next := r.iterator(v)
 		return func(r *run) (Value, bool) {
 			item, ok := next(r)
@@ -40,9 +40,9 @@ func mapFilter(_ *run, v Value, a arguments) Value {
 	})
 }
 
-// mapping returns what map does with an item: it takes an attribute, or calls a
+// itemMapping returns what map does with an item: it takes an attribute, or calls a
 // filter.
-func (r *run) mapping(a arguments) func(*run, Value) Value {
+func itemMapping(r *run, a arguments) func(*run, Value) Value {
 	if path, ok := a.take("attribute"); ok && len(a.positional) == 0 {
 		absent, _ := a.take("default")
 		if absent != nil && isNone(absent) {
@@ -51,7 +51,7 @@ func (r *run) mapping(a arguments) func(*run, Value) Value {
 		if len(a.named) > 0 {
 			r.fail("Unexpected keyword argument '%s'", a.named[0].name)
 		}
-		get := r.getter(path, absent)
+		get := getter(r, path, absent)
 		return func(_ *run, v Value) Value { return get(v) }
 	}
 	if len(a.positional) == 0 {
@@ -69,7 +69,7 @@ func selection(attribute, want bool) filter {
 			if !truth(v) {
 				return over(nil)
 			}
-			holds := r.predicate(attribute, a)
+			holds := predicate(r, attribute, a)
 			next := r.iterator(v)
 			return func(r *run) (Value, bool) {
 				for {
@@ -83,14 +83,14 @@ func selection(attribute, want bool) filter {
 	}}
 }
 
-func (r *run) predicate(attribute bool, a arguments) func(*run, Value) bool {
+func predicate(r *run, attribute bool, a arguments) func(*run, Value) bool {
 	get := func(v Value) Value { return v }
 	rest := a.positional
 	if attribute {
 		if len(rest) == 0 {
 			r.fail("Missing parameter for attribute name")
 		}
-		get, rest = r.getter(rest[0], nil), rest[1:]
+		get, rest = getter(r, rest[0], nil), rest[1:]
 	}
 	if len(rest) == 0 {
 		return func(_ *run, v Value) bool { return truth(get(v)) }

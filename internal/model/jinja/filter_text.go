@@ -16,10 +16,10 @@ var textFilters = map[string]filter{
 	"escape":     {params{}, escapeFilter, nil},
 	"e":          {params{}, escapeFilter, nil},
 	"forceescape": {params{}, func(r *run, v Value, _ []Value) Value {
-		return r.escape(r.str(v).unmarked())
+		return escape(r, r.str(v).unmarked())
 	}, nil},
 	"trim": {params{optional("chars", none{})}, func(r *run, v Value, a []Value) Value {
-		return r.strip(r.str(v), a[0], true, true)
+		return strip(r, r.str(v), a[0], true, true)
 	}, nil},
 	"replace": {params{required("old"), required("new"), optional("count", none{})}, replaceFilter, nil},
 	"join":    {params{optional("d", text{}), optional("attribute", none{})}, joinFilter, nil},
@@ -64,19 +64,19 @@ func titleWords(s string) string {
 	}
 }
 
-func escapeFilter(r *run, v Value, _ []Value) Value { return r.escape(r.str(v)) }
+func escapeFilter(r *run, v Value, _ []Value) Value { return escape(r, r.str(v)) }
 
 func replaceFilter(r *run, v Value, a []Value) Value {
 	count := -1
 	if !isNone(a[2]) {
 		count = r.index(a[2], "count")
 	}
-	return r.replace(r.str(v).unmarked(), r.str(a[0]), r.str(a[1]), count)
+	return replaceText(r, r.str(v).unmarked(), r.str(a[0]), r.str(a[1]), count)
 }
 
 func joinFilter(r *run, v Value, a []Value) Value {
 	d := r.str(a[0])
-	get := r.getter(a[1], nil)
+	get := getter(r, a[1], nil)
 	b := builder{run: r}
 	next := r.iterator(v)
 	for i := 0; ; i++ {
@@ -102,7 +102,7 @@ func indentFilter(r *run, v Value, a []Value) Value {
 	first, blank := truth(a[1]), truth(a[2])
 	t := r.text(v, "the value of indent")
 	b := builder{run: r}
-	for i, line := range r.splitLines(r.join(t, text{s: "\n"}), false) {
+	for i, line := range splitLines(r, r.join(t, text{s: "\n"}), false) {
 		if i > 0 {
 			b.literal("\n")
 		}
@@ -129,9 +129,9 @@ func truncateFilter(r *run, v Value, a []Value) Value {
 	if t.runes() <= length+leeway {
 		return t
 	}
-	head := r.sliceText(t, 0, length-end.runes(), 1).(text)
+	head := sliceText(r, t, 0, length-end.runes(), 1).(text)
 	if !truth(a[1]) {
-		head = r.rsplit(head, text{s: " "}, integer(1))[0].(text)
+		head = splitTextRight(r, head, text{s: " "}, integer(1))[0].(text)
 	}
 	return r.join(head, end)
 }
@@ -141,11 +141,11 @@ func formatFilter(r *run, v Value, a arguments) Value {
 		r.fail("can't handle positional and keyword arguments at the same time")
 	}
 	if len(a.named) == 0 {
-		return r.percent(r.str(v), tuple{items: a.positional})
+		return percent(r, r.str(v), tuple{items: a.positional})
 	}
 	d := &dict{}
 	for _, n := range a.named {
 		d.set(r, text{s: n.name}, n.value)
 	}
-	return r.percent(r.str(v), d)
+	return percent(r, r.str(v), d)
 }

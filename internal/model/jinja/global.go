@@ -45,7 +45,7 @@ func dictFunction(r *run, a arguments) Value {
 	}
 	for _, from := range a.positional {
 		if other, ok := from.(*dict); ok {
-			d = r.copyDict(other)
+			d = copyDict(r, other)
 			continue
 		}
 		for _, pair := range r.all(from) {

@@ -7,8 +7,8 @@ type cut struct{ start, stop, step Value }
 
 func (cut) typeName() string { return "slice" }
 
-// item is Python's obj[key]; ok is false if it raises TypeError or LookupError.
-func (r *run) item(obj, key Value) (v Value, ok bool) {
+// itemOf is Python's obj[key]; ok is false if it raises TypeError or LookupError.
+func itemOf(r *run, obj, key Value) (v Value, ok bool) {
 	if d, ok := obj.(*dict); ok {
 		h, ok := hash1(key)
 		if !ok {
@@ -47,20 +47,20 @@ func (r *run) item(obj, key Value) (v Value, ok bool) {
 	return nil, false
 }
 
-// slice is Python's obj[start:stop:step]. Unlike other subscripts it fails for
+// sliceOf is Python's obj[start:stop:step]. Unlike other subscripts it fails for
 // a value without items.
-func (r *run) slice(obj Value, c cut) Value {
+func sliceOf(r *run, obj Value, c cut) Value {
 	n, _ := length(obj)
 	switch o := obj.(type) {
 	case text:
-		start, stop, step := r.bounds(c, n)
-		return r.sliceText(o, start, stop, step)
+		start, stop, step := bounds(r, c, n)
+		return sliceText(r, o, start, stop, step)
 	case *list:
-		return &list{r.pick(o.items, c)}
+		return &list{pick(r, o.items, c)}
 	case tuple:
-		return tuple{items: r.pick(o.items, c)}
+		return tuple{items: pick(r, o.items, c)}
 	case interval:
-		start, stop, step := r.bounds(c, n)
+		start, stop, step := bounds(r, c, n)
 		return interval{o.start + int64(start)*o.step, o.start + int64(stop)*o.step, o.step * int64(step)}
 	}
 	r.fail("'%s' object has no slices", obj.typeName())
@@ -69,7 +69,7 @@ func (r *run) slice(obj Value, c cut) Value {
 
 // bounds returns the first index, the one after the last, and the step of a
 // slice of n items.
-func (r *run) bounds(c cut, n int) (start, stop, step int) {
+func bounds(r *run, c cut, n int) (start, stop, step int) {
 	step = 1
 	for _, part := range []Value{c.start, c.stop, c.step} {
 		if _, whole := whole(part); !isNone(part) && !whole {
@@ -102,8 +102,8 @@ func (r *run) bounds(c cut, n int) (start, stop, step int) {
 	return clamp(c.start, n-1), clamp(c.stop, -1), step
 }
 
-func (r *run) pick(items []Value, c cut) []Value {
-	start, stop, step := r.bounds(c, len(items))
+func pick(r *run, items []Value, c cut) []Value {
+	start, stop, step := bounds(r, c, len(items))
 	if step == 1 {
 		if start >= stop {
 			return nil
@@ -119,7 +119,7 @@ func (r *run) pick(items []Value, c cut) []Value {
 	return out
 }
 
-func (r *run) sliceText(t text, start, stop, step int) Value {
+func sliceText(r *run, t text, start, stop, step int) Value {
 	r.scan(t)
 	if step == 1 {
 		if start >= stop {

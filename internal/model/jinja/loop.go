@@ -188,7 +188,7 @@ func (l *loop) cycle(r *run, a arguments) Value {
 // changed reports whether its arguments differ from those of the last call.
 func (l *loop) changed(r *run, a arguments) Value {
 	now := tuple{items: slices.Clone(a.positional)}
-	if l.changedFrom != nil && r.equal(l.changedFrom, now) {
+	if l.changedFrom != nil && equal(r, l.changedFrom, now) {
 		return boolean(false)
 	}
 	l.changedFrom = now

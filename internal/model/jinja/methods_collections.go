@@ -22,10 +22,10 @@ var dictMethods = map[string]method{
 		}
 		return args[1]
 	}},
-	"copy": {params{}, func(r *run, self Value, _ []Value) Value { return r.copyDict(self.(*dict)) }},
+	"copy": {params{}, func(r *run, self Value, _ []Value) Value { return copyDict(r, self.(*dict)) }},
 }
 
-func (r *run) copyDict(d *dict) *dict {
+func copyDict(r *run, d *dict) *dict {
 	out := &dict{}
 	for _, e := range d.entries {
 		out.set(r, e.key, e.value)
@@ -38,7 +38,7 @@ var sequenceMethods = map[string]method{
 	"count": {params{positional("value")}, func(r *run, self Value, args []Value) Value {
 		n := 0
 		for _, v := range r.all(self) {
-			if r.equal(v, args[0]) {
+			if equal(r, v, args[0]) {
 				n++
 			}
 		}
@@ -48,9 +48,9 @@ var sequenceMethods = map[string]method{
 		params{positional("value"), maybe("start", integer(0)), maybe("stop", integer(1<<40))},
 		func(r *run, self Value, args []Value) Value {
 			items := r.all(self)
-			start, stop, _ := r.bounds(cut{args[1], args[2], none{}}, len(items))
+			start, stop, _ := bounds(r, cut{args[1], args[2], none{}}, len(items))
 			for i := start; i < stop; i++ {
-				if r.equal(items[i], args[0]) {
+				if equal(r, items[i], args[0]) {
 					return integer(i)
 				}
 			}

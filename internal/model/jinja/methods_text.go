@@ -8,8 +8,8 @@ import (
 // unsupportedMethods exist in Python, most of them in its str, and not here.
 var unsupportedMethods = []string{
 	"casefold", "center", "encode", "expandtabs", "format", "format_map", "isalnum", "isascii", "isdecimal", "isidentifier",
-	"islower", "is_integer", "isnumeric", "isprintable", "isspace", "istitle", "isupper", "ljust", "maketrans", "partition", "rfind", "rindex", "rjust", "rpartition",
-	"swapcase", "translate", "zfill",
+	"islower", "is_integer", "isnumeric", "isprintable", "isspace", "istitle", "isupper", "ljust", "maketrans", "partition", "rfind", "rindex",
+	"rjust", "rpartition", "swapcase", "translate", "zfill",
 }
 
 // textMethods returns the methods of Python's str.
@@ -20,29 +20,29 @@ func textMethods() map[string]method {
 		"upper":      mapping(upper),
 		"title":      mapping(titleCase),
 
-		"strip":        {trimParams, func(r *run, self Value, a []Value) Value { return r.strip(self.(text), a[0], true, true) }},
-		"lstrip":       {trimParams, func(r *run, self Value, a []Value) Value { return r.strip(self.(text), a[0], true, false) }},
-		"rstrip":       {trimParams, func(r *run, self Value, a []Value) Value { return r.strip(self.(text), a[0], false, true) }},
+		"strip":        {trimParams, func(r *run, self Value, a []Value) Value { return strip(r, self.(text), a[0], true, true) }},
+		"lstrip":       {trimParams, func(r *run, self Value, a []Value) Value { return strip(r, self.(text), a[0], true, false) }},
+		"rstrip":       {trimParams, func(r *run, self Value, a []Value) Value { return strip(r, self.(text), a[0], false, true) }},
 		"removeprefix": {params{positional("prefix")}, removePrefix},
 		"removesuffix": {params{positional("suffix")}, removeSuffix},
 
-		"split":      {splitParams, func(r *run, self Value, a []Value) Value { return &list{r.split(self.(text), a[0], a[1])} }},
-		"rsplit":     {splitParams, func(r *run, self Value, a []Value) Value { return &list{r.rsplit(self.(text), a[0], a[1])} }},
-		"splitlines": {params{optional("keepends", boolean(false))}, func(r *run, self Value, a []Value) Value { return &list{r.splitLines(self.(text), truth(a[0]))} }},
+		"split":      {splitParams, func(r *run, self Value, a []Value) Value { return &list{splitText(r, self.(text), a[0], a[1])} }},
+		"rsplit":     {splitParams, func(r *run, self Value, a []Value) Value { return &list{splitTextRight(r, self.(text), a[0], a[1])} }},
+		"splitlines": {params{optional("keepends", boolean(false))}, func(r *run, self Value, a []Value) Value { return &list{splitLines(r, self.(text), truth(a[0]))} }},
 
 		"replace": {
 			params{positional("old"), positional("new"), optional("count", integer(-1))},
 			func(r *run, self Value, a []Value) Value {
-				return r.replace(self.(text), r.text(a[0], "the old text"), r.text(a[1], "the new text"), r.index(a[2], "count"))
+				return replaceText(r, self.(text), r.text(a[0], "the old text"), r.text(a[1], "the new text"), r.index(a[2], "count"))
 			},
 		},
 		"join":       {params{positional("iterable")}, joinMethod},
-		"startswith": {affixParams, func(r *run, self Value, a []Value) Value { return r.affix(self.(text), a, strings.HasPrefix) }},
-		"endswith":   {affixParams, func(r *run, self Value, a []Value) Value { return r.affix(self.(text), a, strings.HasSuffix) }},
+		"startswith": {affixParams, func(r *run, self Value, a []Value) Value { return affix(r, self.(text), a, strings.HasPrefix) }},
+		"endswith":   {affixParams, func(r *run, self Value, a []Value) Value { return affix(r, self.(text), a, strings.HasSuffix) }},
 
-		"find": {findParams, func(r *run, self Value, a []Value) Value { return integer(r.find(self.(text), a)) }},
+		"find": {findParams, func(r *run, self Value, a []Value) Value { return integer(findText(r, self.(text), a)) }},
 		"index": {findParams, func(r *run, self Value, a []Value) Value {
-			i := r.find(self.(text), a)
+			i := findText(r, self.(text), a)
 			if i < 0 {
 				r.fail("substring not found")
 			}
@@ -80,7 +80,7 @@ func testing(f func(rune) bool) method {
 }
 
 // strip trims white space, or the characters of a text.
-func (r *run) strip(t text, chars Value, left, right bool) text {
+func strip(r *run, t text, chars Value, left, right bool) text {
 	if isNone(chars) {
 		return t.trim(isSpace, left, right)
 	}
@@ -109,21 +109,21 @@ func removeSuffix(r *run, self Value, a []Value) Value {
 
 // window returns the part of a text between two optional positions; ok is
 // false if the first is behind the end.
-func (r *run) window(t text, start, end Value) (part text, from int, ok bool) {
+func window(r *run, t text, start, end Value) (part text, from int, ok bool) {
 	if isNone(start) && isNone(end) {
 		return t, 0, true
 	}
 	n := t.runes()
-	s, e, _ := r.bounds(cut{start, end, none{}}, n)
+	s, e, _ := bounds(r, cut{start, end, none{}}, n)
 	if !isNone(start) && r.index(start, "start") > n || s > e {
 		return text{}, 0, false
 	}
-	return r.sliceText(t, s, e, 1).(text), s, true
+	return sliceText(r, t, s, e, 1).(text), s, true
 }
 
 // affix tests whether a text begins or ends with a text or one of a tuple.
-func (r *run) affix(t text, a []Value, test func(string, string) bool) Value {
-	part, _, ok := r.window(t, a[1], a[2])
+func affix(r *run, t text, a []Value, test func(string, string) bool) Value {
+	part, _, ok := window(r, t, a[1], a[2])
 	if !ok {
 		return boolean(false)
 	}
@@ -139,10 +139,10 @@ func (r *run) affix(t text, a []Value, test func(string, string) bool) Value {
 	return boolean(false)
 }
 
-// find returns the position of a text in another, in characters, or -1.
-func (r *run) find(t text, a []Value) int {
+// findText returns the position of a text in another, in characters, or -1.
+func findText(r *run, t text, a []Value) int {
 	sub := r.text(a[0], "the first argument")
-	part, from, ok := r.window(t, a[1], a[2])
+	part, from, ok := window(r, t, a[1], a[2])
 	r.charge(len(part.s) / 8)
 	if !ok {
 		return -1
@@ -156,7 +156,7 @@ func (r *run) find(t text, a []Value) int {
 
 func countMethod(r *run, self Value, a []Value) Value {
 	sub := r.text(a[0], "the first argument").s
-	part, _, ok := r.window(self.(text), a[1], a[2])
+	part, _, ok := window(r, self.(text), a[1], a[2])
 	r.charge(len(part.s) / 8)
 	if !ok {
 		return integer(0)

@@ -87,7 +87,7 @@ func floatText(f float64) string {
 
 // arithmetic is a binary operation on two numbers. ok is false if one of them
 // is no number.
-func (r *run) arithmetic(op string, a, b Value) (v Value, ok bool) {
+func arithmetic(r *run, op string, a, b Value) (v Value, ok bool) {
 	x, xok := small(a)
 	y, yok := small(b)
 	if xok && yok {
@@ -98,12 +98,12 @@ func (r *run) arithmetic(op string, a, b Value) (v Value, ok bool) {
 	i, iok := whole(a)
 	j, jok := whole(b)
 	if iok && jok {
-		return r.wholeArithmetic(op, i, j), true
+		return wholeArithmetic(r, op, i, j), true
 	}
 	f, fok := asFloat(a)
 	g, gok := asFloat(b)
 	if fok && gok {
-		return r.realArithmetic(op, f, g), true
+		return realArithmetic(r, op, f, g), true
 	}
 	return nil, false
 }
@@ -123,7 +123,7 @@ func smallArithmetic(op string, x, y int64) (Value, bool) {
 	return nil, false
 }
 
-func (r *run) wholeArithmetic(op string, x, y *big.Int) Value {
+func wholeArithmetic(r *run, op string, x, y *big.Int) Value {
 	z := new(big.Int)
 	switch op {
 	case "+":
@@ -131,14 +131,14 @@ func (r *run) wholeArithmetic(op string, x, y *big.Int) Value {
 	case "-":
 		z.Sub(x, y)
 	case "*":
-		r.integerSize(x.BitLen() + y.BitLen())
+		integerSize(r, x.BitLen()+y.BitLen())
 		z.Mul(x, y)
 	case "/":
 		f, _ := asFloat(normalized(x))
 		g, _ := asFloat(normalized(y))
-		return r.realArithmetic(op, f, g)
+		return realArithmetic(r, op, f, g)
 	case "**":
-		return r.power(x, y)
+		return power(r, x, y)
 	default:
 		if y.Sign() == 0 {
 			r.fail("integer division or modulo by zero")
@@ -153,33 +153,33 @@ func (r *run) wholeArithmetic(op string, x, y *big.Int) Value {
 			z = m
 		}
 	}
-	r.integerSize(z.BitLen())
+	integerSize(r, z.BitLen())
 	return normalized(z)
 }
 
-func (r *run) power(x, y *big.Int) Value {
+func power(r *run, x, y *big.Int) Value {
 	if y.Sign() < 0 {
 		f, _ := asFloat(normalized(x))
 		g, _ := asFloat(normalized(y))
-		return r.realArithmetic("**", f, g)
+		return realArithmetic(r, "**", f, g)
 	}
 	if x.BitLen() <= 1 { // -1, 0 or 1
 		y = big.NewInt(int64(y.Bit(0)) + 2*int64(min(y.BitLen()-int(y.Bit(0)), 1)))
 	}
 	if !y.IsInt64() || y.Int64() > maxIntegerBits {
-		r.integerSize(maxIntegerBits + 1)
+		integerSize(r, maxIntegerBits+1)
 	}
-	r.integerSize((x.BitLen() - 1) * int(y.Int64()))
+	integerSize(r, (x.BitLen()-1)*int(y.Int64()))
 	return normalized(new(big.Int).Exp(x, y, nil))
 }
 
-func (r *run) integerSize(bits int) {
+func integerSize(r *run, bits int) {
 	if bits > maxIntegerBits {
 		r.exceed(nil, "an integer has more than %d bits", maxIntegerBits)
 	}
 }
 
-func (r *run) realArithmetic(op string, f, g float64) Value {
+func realArithmetic(r *run, op string, f, g float64) Value {
 	switch op {
 	case "+":
 		return float(f + g)

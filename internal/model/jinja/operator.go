@@ -7,25 +7,25 @@ import (
 
 // binary is a binary operator of arithmetic. Texts and lists know "+", "*"
 // and "%" too.
-func (r *run) binary(op string, a, b Value) Value {
-	if v, ok := r.arithmetic(op, a, b); ok {
+func binary(r *run, op string, a, b Value) Value {
+	if v, ok := arithmetic(r, op, a, b); ok {
 		return v
 	}
 	switch op {
 	case "+":
-		if v, ok := r.add(a, b); ok {
+		if v, ok := addValues(r, a, b); ok {
 			return v
 		}
 	case "*":
-		if v, ok := r.repeat(a, b); ok {
+		if v, ok := repeatValue(r, a, b); ok {
 			return v
 		}
-		if v, ok := r.repeat(b, a); ok {
+		if v, ok := repeatValue(r, b, a); ok {
 			return v
 		}
 	case "%":
 		if t, ok := a.(text); ok {
-			return r.percent(t, b)
+			return percent(r, t, b)
 		}
 	}
 	r.use(a)
@@ -37,12 +37,12 @@ func (r *run) binary(op string, a, b Value) Value {
 	return nil
 }
 
-func (r *run) add(a, b Value) (Value, bool) {
+func addValues(r *run, a, b Value) (Value, bool) {
 	switch a := a.(type) {
 	case text:
 		if b, ok := b.(text); ok {
 			if a.safe != b.safe {
-				return r.join(r.escape(a), r.escape(b)).marked(true), true
+				return r.join(escape(r, a), escape(r, b)).marked(true), true
 			}
 			return r.join(a, b).marked(a.safe), true
 		}
@@ -60,8 +60,8 @@ func (r *run) add(a, b Value) (Value, bool) {
 	return nil, false
 }
 
-// repeat is a * times for sequences.
-func (r *run) repeat(a, times Value) (Value, bool) {
+// repeatValue is a * times for sequences.
+func repeatValue(r *run, a, times Value) (Value, bool) {
 	n, ok := small(times)
 	if !ok {
 		return nil, false
@@ -83,14 +83,14 @@ func (r *run) repeat(a, times Value) (Value, bool) {
 		}
 		return b.text().marked(a.safe), true
 	case *list:
-		return &list{r.repeated(a.items, count)}, true
+		return &list{repeated(r, a.items, count)}, true
 	case tuple:
-		return tuple{items: r.repeated(a.items, count)}, true
+		return tuple{items: repeated(r, a.items, count)}, true
 	}
 	return nil, false
 }
 
-func (r *run) repeated(items []Value, count int) []Value {
+func repeated(r *run, items []Value, count int) []Value {
 	if len(items) == 0 {
 		return nil
 	}
@@ -98,18 +98,18 @@ func (r *run) repeated(items []Value, count int) []Value {
 	return slices.Repeat(items, count)
 }
 
-func (r *run) negate(v Value) Value {
+func negate(r *run, v Value) Value {
 	if f, ok := v.(float); ok {
 		return -f
 	}
-	return r.signed("-", v)
+	return signed(r, "-", v)
 }
 
-func (r *run) positive(v Value) Value { return r.signed("+", v) }
+func positive(r *run, v Value) Value { return signed(r, "+", v) }
 
 // signed returns 0 + v or 0 - v.
-func (r *run) signed(op string, v Value) Value {
-	if v, ok := r.arithmetic(op, integer(0), v); ok {
+func signed(r *run, op string, v Value) Value {
+	if v, ok := arithmetic(r, op, integer(0), v); ok {
 		return v
 	}
 	r.use(v)
@@ -119,7 +119,7 @@ func (r *run) signed(op string, v Value) Value {
 
 // escape replaces the characters that HTML reserves, unless the text is marked
 // as safe.
-func (r *run) escape(t text) text {
+func escape(r *run, t text) text {
 	if t.safe {
 		return t
 	}

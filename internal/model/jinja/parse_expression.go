@@ -11,7 +11,7 @@ type tupleOptions struct {
 }
 
 // tuple parses expressions with commas between them, or one without a comma.
-func (p *parser) tuple(o tupleOptions) expr {
+func (p *expressionParser) tuple(o tupleOptions) expr {
 	var items []expr
 	isTuple := false
 	for !p.tupleEnd() {
@@ -34,13 +34,13 @@ func (p *parser) tuple(o tupleOptions) expr {
 	return tupleExpr{items}
 }
 
-func (p *parser) tupleEnd() bool {
+func (p *expressionParser) tupleEnd() bool {
 	t := p.current()
 	return t.kind == tokenVariableEnd || t.kind == tokenBlockEnd || t.is(tokenOperator, ")")
 }
 
 // expression parses an expression, which can be conditional.
-func (p *parser) expression() expr {
+func (p *expressionParser) expression() expr {
 	p.enter()
 	defer p.leave()
 	unknown := len(p.unknown)
@@ -52,7 +52,7 @@ func (p *parser) expression() expr {
 	return e
 }
 
-func (p *parser) conditional(yes expr) expr {
+func (p *expressionParser) conditional(yes expr) expr {
 	p.pos++
 	e := condExpr{condition: p.or(), yes: yes}
 	if p.skipName("else") {
@@ -61,7 +61,7 @@ func (p *parser) conditional(yes expr) expr {
 	return e
 }
 
-func (p *parser) or() expr {
+func (p *expressionParser) or() expr {
 	left := p.and()
 	for p.skipName("or") {
 		left = logicExpr{false, left, p.and()}
@@ -69,7 +69,7 @@ func (p *parser) or() expr {
 	return left
 }
 
-func (p *parser) and() expr {
+func (p *expressionParser) and() expr {
 	left := p.not()
 	for p.skipName("and") {
 		left = logicExpr{true, left, p.not()}
@@ -77,7 +77,7 @@ func (p *parser) and() expr {
 	return left
 }
 
-func (p *parser) not() expr {
+func (p *expressionParser) not() expr {
 	if line := p.current().line; p.skipName("not") {
 		p.enter()
 		defer p.leave()
@@ -86,7 +86,7 @@ func (p *parser) not() expr {
 	return p.compare()
 }
 
-func (p *parser) compare() expr {
+func (p *expressionParser) compare() expr {
 	e := compareExpr{line: p.current().line}
 	e.first = p.sum()
 	for {
@@ -114,7 +114,7 @@ func (p *parser) compare() expr {
 }
 
 // chain parses operators of one precedence from left to right.
-func (p *parser) chain(operand func() expr, ops ...string) expr {
+func (p *expressionParser) chain(operand func() expr, ops ...string) expr {
 	left := operand()
 	for {
 		t := p.current()
@@ -126,9 +126,9 @@ func (p *parser) chain(operand func() expr, ops ...string) expr {
 	}
 }
 
-func (p *parser) sum() expr { return p.chain(p.concat, "+", "-") }
+func (p *expressionParser) sum() expr { return p.chain(p.concat, "+", "-") }
 
-func (p *parser) concat() expr {
+func (p *expressionParser) concat() expr {
 	parts := []expr{p.product()}
 	for p.skipOperator("~") {
 		parts = append(parts, p.product())
@@ -139,14 +139,14 @@ func (p *parser) concat() expr {
 	return concatExpr{parts}
 }
 
-func (p *parser) product() expr { return p.chain(p.power, "*", "/", "//", "%") }
+func (p *expressionParser) product() expr { return p.chain(p.power, "*", "/", "//", "%") }
 
 // power is left-associative in Jinja, unlike in Python.
-func (p *parser) power() expr {
+func (p *expressionParser) power() expr {
 	return p.chain(func() expr { return p.unary(true) }, "**")
 }
 
-func (p *parser) unary(filters bool) expr {
+func (p *expressionParser) unary(filters bool) expr {
 	p.enter()
 	defer p.leave()
 	var e expr
@@ -164,7 +164,7 @@ func (p *parser) unary(filters bool) expr {
 	return e
 }
 
-func (p *parser) primary() expr {
+func (p *expressionParser) primary() expr {
 	t := p.next()
 	switch {
 	case t.kind == tokenName:
@@ -216,7 +216,7 @@ func (p *parser) primary() expr {
 	return nil
 }
 
-func (p *parser) dict(t token) expr {
+func (p *expressionParser) dict(t token) expr {
 	e := dictExpr{line: t.line}
 	for !p.isOperator("}") {
 		e.keys = append(e.keys, p.expression())

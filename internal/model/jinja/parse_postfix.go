@@ -3,7 +3,7 @@ package jinja
 import "slices"
 
 // postfix parses attributes, subscripts and calls.
-func (p *parser) postfix(e expr) expr {
+func (p *expressionParser) postfix(e expr) expr {
 	for {
 		t := p.current()
 		switch {
@@ -24,35 +24,25 @@ func (p *parser) postfix(e expr) expr {
 
 // checkCall refuses functions and methods that Jinja has and this package has
 // not, wherever the template calls them.
-func (p *parser) checkCall(e expr, line int) {
+func (p *expressionParser) checkCall(e expr, line int) {
 	switch e := e.(type) {
 	case nameExpr:
 		if !p.defines(e.name) {
-			p.refuse(line, "function", e.name, unsupportedFunctions)
+			refuse(line, "function", e.name, unsupportedFunctions)
 		}
 	case attributeExpr:
-		p.refuse(line, "method", e.name, unsupportedMethods)
+		refuse(line, "method", e.name, unsupportedMethods)
 	}
-}
-
-// defines reports whether the template has a macro or variable of a name.
-func (p *parser) defines(name string) bool {
-	for i, t := range p.tokens[1:] {
-		if t.is(tokenName, name) && (p.tokens[i].is(tokenName, "macro") || p.tokens[i].is(tokenName, "set")) {
-			return true
-		}
-	}
-	return false
 }
 
 // refuse ends parsing if a name is one of those that are not supported.
-func (p *parser) refuse(line int, kind, name string, unsupported []string) {
+func refuse(line int, kind, name string, unsupported []string) {
 	if slices.Contains(unsupported, name) {
 		failAt(Unsupported, line, kind+" \""+name+"\"", "it is not supported in chat templates")
 	}
 }
 
-func (p *parser) attribute(e expr, line int) expr {
+func (p *expressionParser) attribute(e expr, line int) expr {
 	t := p.next()
 	switch t.kind {
 	case tokenName:
@@ -69,7 +59,7 @@ func (p *parser) attribute(e expr, line int) expr {
 }
 
 // subscript parses what is between square brackets.
-func (p *parser) subscript() expr {
+func (p *expressionParser) subscript() expr {
 	var items []expr
 	for !p.isOperator("]") {
 		if len(items) > 0 {
@@ -87,7 +77,7 @@ func (p *parser) subscript() expr {
 	return tupleExpr{items}
 }
 
-func (p *parser) subscriptItem() expr {
+func (p *expressionParser) subscriptItem() expr {
 	part := func() expr {
 		if p.isOperator(":") || p.isOperator("]") || p.isOperator(",") {
 			return nil
@@ -109,7 +99,7 @@ func (p *parser) subscriptItem() expr {
 }
 
 // arguments parses the arguments of a call, with their brackets.
-func (p *parser) arguments() argumentExprs {
+func (p *expressionParser) arguments() argumentExprs {
 	line := p.current().line
 	p.expectOperator("(")
 	a := argumentExprs{}
@@ -145,7 +135,7 @@ func (p *parser) arguments() argumentExprs {
 }
 
 // filtersAndTests parses what follows an expression: "|", "is" and calls.
-func (p *parser) filtersAndTests(e expr) expr {
+func (p *expressionParser) filtersAndTests(e expr) expr {
 	for {
 		t := p.current()
 		switch {
@@ -163,7 +153,7 @@ func (p *parser) filtersAndTests(e expr) expr {
 	}
 }
 
-func (p *parser) dottedName() string {
+func (p *expressionParser) dottedName() string {
 	name := p.expectName()
 	for p.skipOperator(".") {
 		name += "." + p.expectName()
@@ -172,7 +162,7 @@ func (p *parser) dottedName() string {
 }
 
 // filterCall parses the name and arguments of a filter.
-func (p *parser) filterCall(of expr) filterExpr {
+func (p *expressionParser) filterCall(of expr) filterExpr {
 	line := p.current().line
 	f := filterExpr{of: of, line: line, name: p.dottedName()}
 	if p.isOperator("(") {
@@ -181,13 +171,13 @@ func (p *parser) filterCall(of expr) filterExpr {
 	var known bool
 	f.call, known = p.filters[f.name]
 	if !known {
-		p.refuse(line, "filter", f.name, unsupportedFilters)
+		refuse(line, "filter", f.name, unsupportedFilters)
 		p.notKnown(line, "filter \""+f.name+"\"")
 	}
 	return f
 }
 
-func (p *parser) test(of expr, is token) expr {
+func (p *expressionParser) test(of expr, is token) expr {
 	negated := p.skipName("not")
 	e := testExpr{of: of, line: is.line, name: p.dottedName()}
 	switch t := p.current(); {
@@ -200,7 +190,7 @@ func (p *parser) test(of expr, is token) expr {
 		e.args.positional = []expr{p.postfix(p.primary())}
 	}
 	if _, known := tests[e.name]; !known {
-		p.refuse(is.line, "test", e.name, unsupportedTests)
+		refuse(is.line, "test", e.name, unsupportedTests)
 		p.notKnown(is.line, "test \""+e.name+"\"")
 	}
 	if negated {

@@ -4,92 +4,22 @@ import "slices"
 
 // A parser turns tokens into statements.
 type parser struct {
-	tokens  []token
-	pos     int
-	depth   int      // of nested expressions and statements
-	loops   int      // around the current statement, in the same macro
+	expressionParser
+	loops int // around the current statement, in the same macro
+}
+
+// An expressionParser turns tokens into expressions.
+type expressionParser struct {
+	cursor
 	ifs     int      // around the current statement
 	unknown []*Error // filters and tests that do not exist, where the template certainly needs them
 	filters map[string]filter
 	uses    map[string]bool // special names that the current macro uses
 }
 
-func (p *parser) current() token { return p.tokens[min(p.pos, len(p.tokens)-1)] }
-
-func (p *parser) look() token { return p.tokens[min(p.pos+1, len(p.tokens)-1)] }
-
-func (p *parser) next() token {
-	t := p.current()
-	p.pos++
-	return t
-}
-
-func (p *parser) isName(names ...string) bool {
-	t := p.current()
-	return t.kind == tokenName && slices.Contains(names, t.text)
-}
-
-func (p *parser) isOperator(op string) bool { return p.current().is(tokenOperator, op) }
-
-func (p *parser) skipName(name string) bool {
-	if p.isName(name) {
-		p.pos++
-		return true
-	}
-	return false
-}
-
-func (p *parser) skipOperator(op string) bool {
-	if p.isOperator(op) {
-		p.pos++
-		return true
-	}
-	return false
-}
-
-func (p *parser) fail(format string, args ...any) {
-	failAt(Syntax, p.current().line, "", format, args...)
-}
-
-func (p *parser) expectOperator(op string) {
-	if !p.skipOperator(op) {
-		p.fail("unexpected %s, want '%s'", p.current().describe(), op)
-	}
-}
-
-func (p *parser) expectName() string {
-	if p.current().kind != tokenName {
-		p.fail("unexpected %s, want a name", p.current().describe())
-	}
-	return p.next().text
-}
-
-func (p *parser) expectKeyword(name string) {
-	if !p.skipName(name) {
-		p.fail("unexpected %s, want '%s'", p.current().describe(), name)
-	}
-}
-
-func (p *parser) expect(kind tokenKind) {
-	if p.current().kind != kind {
-		p.fail("unexpected %s, want %s", p.current().describe(), token{kind: kind}.describe())
-	}
-	p.pos++
-}
-
-// enter bounds the depth of nodes, so that their evaluation is bounded too.
-func (p *parser) enter() {
-	p.depth++
-	if p.depth > maxNesting {
-		failAt(Exceeded, p.current().line, "", "the template is nested more than %d levels deep", maxNesting)
-	}
-}
-
-func (p *parser) leave() { p.depth-- }
-
 // notKnown notes a filter or test that does not exist. It is no fault in a
 // branch that may never be evaluated.
-func (p *parser) notKnown(line int, construct string) {
+func (p *expressionParser) notKnown(line int, construct string) {
 	if p.ifs == 0 {
 		p.unknown = append(p.unknown, &Error{Reason: Syntax, Line: line, Construct: construct, Message: "it does not exist"})
 	}

@@ -13,7 +13,7 @@ import (
 var conversion = regexp.MustCompile(`^%(\([^)]*\))?([#0\- +]*[*\d]*(?:\.([*\d]*))?[hlL]?)(.?)`)
 
 // percent is Python's t % values, without flags and widths.
-func (r *run) percent(t text, values Value) text {
+func percent(r *run, t text, values Value) text {
 	p := &printer{run: r, values: []Value{values}}
 	if many, ok := values.(tuple); ok {
 		p.values = many.items
@@ -88,7 +88,7 @@ func (p *printer) convert(m []string) text {
 			r.use(v)
 			r.fail("must be real number, not %s", v.typeName())
 		}
-		return text{s: r.fixed(f, m[3])}
+		return text{s: fixed(r, f, m[3])}
 	}
 	i, ok := whole(v)
 	if f, isFloat := v.(float); isFloat && !math.IsInf(float64(f), 0) && !math.IsNaN(float64(f)) {
@@ -102,7 +102,7 @@ func (p *printer) convert(m []string) text {
 }
 
 // fixed writes a number with a number of decimals, of which 6 is the default.
-func (r *run) fixed(f float64, precision string) string {
+func fixed(r *run, f float64, precision string) string {
 	switch {
 	case math.IsInf(f, 0), math.IsNaN(f):
 		return floatText(f)

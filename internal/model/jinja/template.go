@@ -23,7 +23,7 @@ func Parse(source string) (t *Template, err error) {
 	if len(source) > MaxSource {
 		failAt(Exceeded, 1, "", "the template has %d bytes, want at most %d", len(source), MaxSource)
 	}
-	p := &parser{tokens: lex(strings.ToValidUTF8(source, "\uFFFD")), filters: filters()}
+	p := &parser{expressionParser: expressionParser{cursor: cursor{tokens: lex(strings.ToValidUTF8(source, "\uFFFD"))}, filters: filters()}}
 	return &Template{body: p.template(), filters: p.filters, tests: tests, methods: textMethods()}, nil
 }
 

@@ -28,11 +28,11 @@ var tests = map[string]test{
 	"iterable":    {params{}, func(r *run, v Value, _ []Value) bool { _, ok := r.iterate(v); return ok }},
 	"callable":    {params{}, func(_ *run, v Value, _ []Value) bool { return isCallable(v) }},
 	"escaped":     {params{}, func(_ *run, v Value, _ []Value) bool { t, ok := v.(text); return ok && t.safe }},
-	"odd":         {params{}, func(r *run, v Value, _ []Value) bool { return r.equal(r.binary("%", v, integer(2)), integer(1)) }},
-	"even":        {params{}, func(r *run, v Value, _ []Value) bool { return r.equal(r.binary("%", v, integer(2)), integer(0)) }},
-	"divisibleby": {params{required("num")}, func(r *run, v Value, a []Value) bool { return r.equal(r.binary("%", v, a[0]), integer(0)) }},
-	"sameas":      {params{required("other")}, func(r *run, v Value, a []Value) bool { return r.same(v, a[0]) }},
-	"in":          {params{required("seq")}, func(r *run, v Value, a []Value) bool { return r.contains(a[0], v) }},
+	"odd":         {params{}, func(r *run, v Value, _ []Value) bool { return equal(r, binary(r, "%", v, integer(2)), integer(1)) }},
+	"even":        {params{}, func(r *run, v Value, _ []Value) bool { return equal(r, binary(r, "%", v, integer(2)), integer(0)) }},
+	"divisibleby": {params{required("num")}, func(r *run, v Value, a []Value) bool { return equal(r, binary(r, "%", v, a[0]), integer(0)) }},
+	"sameas":      {params{required("other")}, func(r *run, v Value, a []Value) bool { return same(r, v, a[0]) }},
+	"in":          {params{required("seq")}, func(r *run, v Value, a []Value) bool { return contains(r, a[0], v) }},
 	"filter": {params{}, func(r *run, v Value, _ []Value) bool {
 		t, ok := v.(text)
 		_, known := r.template.filters[t.s]
@@ -52,7 +52,7 @@ var tests = map[string]test{
 }
 
 func comparison(op string) test {
-	return test{params{positional("other")}, func(r *run, v Value, a []Value) bool { return r.holds(op, v, a[0]) }}
+	return test{params{positional("other")}, func(r *run, v Value, a []Value) bool { return holds(r, op, v, a[0]) }}
 }
 
 func (r *run) applyTest(name string, v Value, a arguments) bool {
@@ -88,12 +88,12 @@ func isSequence(v Value) bool {
 }
 
 // same is Python's a is b, for values that Python keeps once.
-func (r *run) same(a, b Value) bool {
+func same(r *run, a, b Value) bool {
 	switch a := a.(type) {
 	case none, boolean:
 		return a == b
 	case text, integer:
-		return strings.EqualFold(a.typeName(), b.typeName()) && r.equal(a, b)
+		return strings.EqualFold(a.typeName(), b.typeName()) && equal(r, a, b)
 	}
 	return identical(a, b)
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// split is str.split: at a text, or at white space.
-func (r *run) split(t text, sep, limit Value) []Value {
+// splitText is str.split: at a text, or at white space.
+func splitText(r *run, t text, sep, limit Value) []Value {
 	most := r.index(limit, "maxsplit")
 	var out []Value
 	add := func(part text) {
@@ -26,7 +26,7 @@ func (r *run) split(t text, sep, limit Value) []Value {
 		}
 		return out
 	}
-	by := r.separator(sep)
+	by := separator(r, sep)
 	for {
 		n := strings.Index(t.s, by)
 		if n < 0 || most == len(out) {
@@ -38,8 +38,8 @@ func (r *run) split(t text, sep, limit Value) []Value {
 	}
 }
 
-// rsplit is split from the right.
-func (r *run) rsplit(t text, sep, limit Value) []Value {
+// splitTextRight is splitText from the right.
+func splitTextRight(r *run, t text, sep, limit Value) []Value {
 	most := r.index(limit, "maxsplit")
 	var out []Value
 	add := func(part text) {
@@ -59,7 +59,7 @@ func (r *run) rsplit(t text, sep, limit Value) []Value {
 			t = last.trim(isSpace, false, true)
 		}
 	} else {
-		by := r.separator(sep)
+		by := separator(r, sep)
 		for {
 			n := strings.LastIndex(t.s, by)
 			if n < 0 || most == len(out) {
@@ -74,7 +74,7 @@ func (r *run) rsplit(t text, sep, limit Value) []Value {
 	return out
 }
 
-func (r *run) separator(sep Value) string {
+func separator(r *run, sep Value) string {
 	s := r.text(sep, "the separator").s
 	if s == "" {
 		r.fail("empty separator")
@@ -87,7 +87,7 @@ func endsLine(c rune) bool {
 }
 
 // splitLines splits at each end of line that Python knows.
-func (r *run) splitLines(t text, keep bool) []Value {
+func splitLines(r *run, t text, keep bool) []Value {
 	var out []Value
 	for t.s != "" {
 		n := strings.IndexFunc(t.s, endsLine)
@@ -108,8 +108,8 @@ func (r *run) splitLines(t text, keep bool) []Value {
 	return out
 }
 
-// replace replaces up to count occurrences, all if count is negative.
-func (r *run) replace(t, old, by text, count int) text {
+// replaceText replaces up to count occurrences, all if count is negative.
+func replaceText(r *run, t, old, by text, count int) text {
 	b := builder{run: r}
 	if old.s == "" {
 		for ; count != 0; count-- {

@@ -127,7 +127,7 @@ func (e *encoder) object(d *dict, level int) {
 	entries := d.entries
 	if e.sorted {
 		entries = slices.Clone(entries)
-		slices.SortStableFunc(entries, func(a, b entry) int { return e.run.compare("<", a.key, b.key) })
+		slices.SortStableFunc(entries, func(a, b entry) int { return compare(e.run, "<", a.key, b.key) })
 	}
 	e.literal("{")
 	for i, x := range entries {
