@@ -24,9 +24,8 @@ type Config struct {
 	// ChatTemplate overrides the template of the tokenizer file unless "".
 	ChatTemplate ChatTemplate
 
-	unrounded bool        // see wideBuffers
-	kernels   *kernel.Set // nil means the fastest of this machine
-	alone     bool        // no request reuses the keys and values of another
+	kernels *kernel.Set // nil means the fastest of this machine
+	alone   bool        // no request reuses the keys and values of another
 }
 
 const (
@@ -59,13 +58,6 @@ func (c Config) validate() error {
 		return fault.Errorf(fault.Invalid, "cannot open engine: the longest sequence is %d, want 0 (the model's) or more", c.MaxSeqLen)
 	}
 	return nil
-}
-
-func (c Config) buffers() topology.FloatType {
-	if c.unrounded {
-		return wideBuffers
-	}
-	return c.BufferFloatType
 }
 
 func (c Config) kernelSet() *kernel.Set {

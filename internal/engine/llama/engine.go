@@ -55,7 +55,7 @@ func Open(c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := openModel(c.Model, c.buffers())
+	m, err := openModel(c.Model, c.BufferFloatType)
 	if err != nil {
 		return nil, err
 	}
@@ -132,12 +132,6 @@ func (e *Engine) Info() Info {
 		WeightBytes: e.model.shape.WeightBytes(), CacheBytes: e.runner.cache.most(),
 		Slots: cap(e.slots),
 	}
-}
-
-// SequenceBytes returns the most memory for keys and values that a request takes
-// whose prompt and answer have so many tokens.
-func (e *Engine) SequenceBytes(tokens int) int64 {
-	return e.runner.cache.bytes(min(tokens, e.runner.seqLen))
 }
 
 // ChatError returns why the engine does not support conversations, or nil if

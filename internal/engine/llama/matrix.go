@@ -60,17 +60,10 @@ func (m *q40Matrix) multiply(k *kernel.Set, x *vectors, out []float32, stride, l
 }
 
 // newMatrix returns the matrix of a tensor. It uses the bytes of the file in
-// place where the machine allows it. For activations that are not rounded, it
-// widens q40 weights to float32.
-func newMatrix(t dllama.Tensor, file []byte, rounded bool) matrix {
-	raw := t.Of(file)
-	switch {
-	case t.Type == topology.F32:
-		return &f32Matrix{weights: floats(raw), width: t.Cols}
-	case rounded:
-		return &q40Matrix{blocks: blocks(raw), width: t.Cols}
+// place where the machine allows it.
+func newMatrix(t dllama.Tensor, file []byte) matrix {
+	if t.Type == topology.F32 {
+		return &f32Matrix{weights: floats(t.Of(file)), width: t.Cols}
 	}
-	wide := make([]float32, t.Elements())
-	dllama.Decode(t.Type, wide, raw)
-	return &f32Matrix{weights: wide, width: t.Cols}
+	return &q40Matrix{blocks: blocks(t.Of(file)), width: t.Cols}
 }

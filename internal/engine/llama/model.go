@@ -2,7 +2,6 @@ package llama
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -81,11 +80,11 @@ func readMapped(data []byte, buffers topology.FloatType) (_ *model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if buffers, err = runnable(file.Header, buffers); err != nil {
+	if err := runnable(file.Header, buffers); err != nil {
 		return nil, err
 	}
 	m := &model{
-		header: file.Header, shape: file.Header.Shape(), rounded: buffers == topology.Q80,
+		header: file.Header, shape: file.Header.Shape(), rounded: file.Header.Weights == topology.Q40,
 		rope: newRope(file.Header),
 	}
 	return m, m.load(file, data)
@@ -114,28 +113,24 @@ func openRegular(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// runnable checks that the engine can compute a model, and returns the type of
-// its buffers. The error is Unsupported.
-func runnable(h dllama.Header, buffers topology.FloatType) (topology.FloatType, error) {
+// runnable checks that the engine can compute a model with buffers of a type. The
+// error is Unsupported.
+func runnable(h dllama.Header, buffers topology.FloatType) error {
 	if h.Activation != dllama.SiLU {
-		return "", fault.Errorf(fault.Unsupported, "the embedded engine runs the hidden activation silu, not gelu")
+		return fault.Errorf(fault.Unsupported, "the embedded engine runs the hidden activation silu, not gelu")
 	}
 	if s := h.RopeScaling; s != nil && s.Factor != 1 && s.HighFreqFactor <= s.LowFreqFactor {
-		return "", fault.Errorf(fault.Unsupported, "rope scaling has high frequency factor %d, want more than the low one, %d", s.HighFreqFactor, s.LowFreqFactor)
+		return fault.Errorf(fault.Unsupported, "rope scaling has high frequency factor %d, want more than the low one, %d", s.HighFreqFactor, s.LowFreqFactor)
 	}
 	want, err := topology.SyncFor(h.Weights)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if buffers == "" || buffers == want || h.Weights == topology.Q40 && buffers == wideBuffers {
-		return cmp.Or(buffers, want), nil
+	if buffers == "" || buffers == want {
+		return nil
 	}
-	return "", fault.Errorf(fault.Unsupported, "weights of type %s need buffers of type %s, not %s: set the buffer float type to %s", h.Weights, want, buffers, want)
+	return fault.Errorf(fault.Unsupported, "weights of type %s need buffers of type %s, not %s: set the buffer float type to %s", h.Weights, want, buffers, want)
 }
-
-// wideBuffers keeps the activations of a q40 model in float32. The result is
-// exact, but slow and large: only tests use it, as a reference.
-const wideBuffers = topology.FloatType("wide")
 
 func (m *model) load(file *dllama.File, data []byte) error {
 	m.layers = make([]layer, m.shape.Layers)
@@ -148,7 +143,7 @@ func (m *model) load(file *dllama.File, data []byte) error {
 			continue
 		}
 		if t.Role == dllama.Classifier {
-			m.classifier = newMatrix(t, data, m.rounded)
+			m.classifier = newMatrix(t, data)
 			continue
 		}
 		if isNorm(t.Role) {
@@ -159,7 +154,7 @@ func (m *model) load(file *dllama.File, data []byte) error {
 			*m.norm(t) = values
 			continue
 		}
-		*m.layers[t.Layer].matrix(t) = newMatrix(t, data, m.rounded)
+		*m.layers[t.Layer].matrix(t) = newMatrix(t, data)
 	}
 	return nil
 }

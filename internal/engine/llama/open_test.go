@@ -73,7 +73,7 @@ func TestOpenRefuses(t *testing.T) {
 		"OldFormat":        {func(c *Config) { c.Model = writeFile(t, set(0, 0xABCD00)) }, fault.Unsupported, "old format"},
 		"BuffersForQ40":    {func(c *Config) { c.BufferFloatType = topology.F32 }, fault.Unsupported, "weights of type q40 need buffers of type q80, not f32"},
 		"BuffersForF32":    {func(c *Config) { c.Model, c.BufferFloatType = f32, topology.Q80 }, fault.Unsupported, "weights of type f32 need buffers of type f32, not q80"},
-		"BuffersUnknown":   {func(c *Config) { c.BufferFloatType = wideBuffers }, fault.Invalid, `float type "wide"`},
+		"BuffersUnknown":   {func(c *Config) { c.BufferFloatType = "wide" }, fault.Invalid, `float type "wide"`},
 		"WeightsQ80":       {func(c *Config) { c.Model = retyped(t, good.Model, topology.Q80) }, fault.Unsupported, "q80"},
 		"WeightsF16":       {func(c *Config) { c.Model = retyped(t, good.Model, topology.F16) }, fault.Unsupported, "f16"},
 		"GELU": {func(c *Config) {

@@ -34,19 +34,22 @@ func TestReferencePrompts(t *testing.T) {
 func TestReferenceAnswers(t *testing.T) {
 	cases := map[string]struct {
 		weights, buffers topology.FloatType
-		unrounded        bool
+		widened          bool
 		answer           func(referencePrompt) referenceAnswer
 		wantEqual        int     // answers, at least
 		tolerance        float64 // of logits
 	}{
 		"F32":            {topology.F32, topology.F32, false, func(p referencePrompt) referenceAnswer { return p.F32 }, 12, 1e-4},
 		"Q40":            {topology.Q40, topology.Q80, false, func(p referencePrompt) referenceAnswer { return p.Q40 }, 11, .5},
-		"Q40NotRounding": {topology.Q40, "", true, func(p referencePrompt) referenceAnswer { return p.Q40 }, 12, 1e-4},
+		"Q40NotRounding": {topology.Q40, topology.F32, true, func(p referencePrompt) referenceAnswer { return p.Q40 }, 12, 1e-4},
 	}
 	prompts := readReference(t)
 	for name, c := range cases {
 		cfg := tinyConfig(t, c.weights)
-		cfg.BufferFloatType, cfg.unrounded = c.buffers, c.unrounded
+		cfg.BufferFloatType = c.buffers
+		if c.widened {
+			cfg.Model = widened(t, cfg.Model)
+		}
 		for _, k := range kernel.Sets() {
 			t.Run(name+"/"+k.Name, func(t *testing.T) {
 				cfg.kernels = k

@@ -199,7 +199,7 @@ func TestSequenceBytes(t *testing.T) {
 	e := open(t, cfg)
 	block := int64(2 * 4 * 4 * 64 * blockTokens) // keys and values of 4 layers, 64 wide, in float32
 	for tokens, want := range map[int]int64{0: 0, 1: block, blockTokens: block, blockTokens + 1: 2 * block, 1 << 20: 8 * block} {
-		if got := e.SequenceBytes(tokens); got != want {
+		if got := e.runner.cache.bytes(min(tokens, e.runner.seqLen)); got != want {
 			t.Errorf("%d tokens take %d bytes, want %d", tokens, got, want)
 		}
 	}

@@ -43,7 +43,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 	const tool = `{"type":"function","function":{"name":"get_weather","parameters":{"type":"object","properties":{"city":{"type":"string"}}}}}`
 	const turn = `{"role":"user","content":"What is the weather in Paris?"},{"role":"assistant","tool_calls":[{"function":{"name":"get_weather","arguments":{"city":"Paris"}}}]}`
-	vars, err := jinja.DecodeVars([]byte(`{"tools":[` + strings.Repeat(tool+",", 3) + tool + `],"messages":[` + strings.Repeat(turn+",", 19) + turn + `],"add_generation_prompt":true}`))
+	vars, err := decodeVars([]byte(`{"tools":[` + strings.Repeat(tool+",", 3) + tool + `],"messages":[` + strings.Repeat(turn+",", 19) + turn + `],"add_generation_prompt":true}`))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -98,20 +98,3 @@ func number(s string) (Value, error) {
 	i, _ := new(big.Int).SetString(s, 10)
 	return normalized(i), nil
 }
-
-// DecodeVars returns the entries of a JSON object as variables.
-func DecodeVars(raw []byte) ([]Pair, error) {
-	v, err := Decode(raw)
-	if err != nil {
-		return nil, err
-	}
-	d, ok := v.(*dict)
-	if !ok {
-		return nil, fmt.Errorf("cannot decode variables: there is a %s, want an object", v.typeName())
-	}
-	vars := make([]Pair, len(d.entries))
-	for i, e := range d.entries {
-		vars[i] = Pair{e.key.(text).s, e.value}
-	}
-	return vars, nil
-}

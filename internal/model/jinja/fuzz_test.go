@@ -36,7 +36,7 @@ func FuzzRender(f *testing.F) {
 			expect(t, err)
 			return
 		}
-		vars, err := jinja.DecodeVars([]byte(data))
+		vars, err := decodeVars([]byte(data))
 		if err != nil {
 			return
 		}

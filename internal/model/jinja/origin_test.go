@@ -62,7 +62,7 @@ func TestOrigin(t *testing.T) {
 			t.Errorf("%s: %v", source, err)
 			continue
 		}
-		vars, err := jinja.DecodeVars([]byte(data))
+		vars, err := decodeVars([]byte(data))
 		if err != nil {
 			t.Fatal(err)
 		}

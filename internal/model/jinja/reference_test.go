@@ -37,8 +37,25 @@ func readReference(tb testing.TB) reference {
 // clock is the time at which the reference was rendered.
 func clock() time.Time { return time.Date(2026, time.July, 26, 0, 0, 0, 0, time.UTC) }
 
+// decodeVars returns the entries of a JSON object as variables.
+func decodeVars(raw []byte) ([]jinja.Pair, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return nil, err
+	}
+	var vars []jinja.Pair
+	for name, raw := range object {
+		v, err := jinja.Decode(raw)
+		if err != nil {
+			return nil, err
+		}
+		vars = append(vars, jinja.Pair{Key: name, Value: v})
+	}
+	return vars, nil
+}
+
 func render(t *jinja.Template, data []byte) (string, error) {
-	vars, err := jinja.DecodeVars(data)
+	vars, err := decodeVars(data)
 	if err != nil {
 		return "", err
 	}
