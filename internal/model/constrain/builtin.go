@@ -25,7 +25,7 @@ const (
 
 // newGraph returns a graph with the built-in rules.
 func newGraph() *graph {
-	g := &graph{blocks: make([]block, 1), letters: map[string]int32{}}
+	g := &graph{}
 	for _, name := range []string{"space", "string", "number", "integer", "value", "object", "array"} {
 		g.newRule(name)
 	}

@@ -7,7 +7,7 @@ import "slices"
 func Either(a, b *Grammar) (*Grammar, error) {
 	g := newGraph()
 	builtin := int32(len(g.nodes))
-	g.nodes, g.rules, g.blocks = slices.Clone(a.nodes), slices.Clone(a.rules), slices.Clone(a.blocks)
+	g.nodes, g.rules, g.blocks = slices.Clone(a.nodes), slices.Clone(a.rules), a.blocks+b.blocks
 	// Nodes and rules that both have keep their numbers.
 	movedNode, movedRule := int32(len(a.nodes))-builtin, int32(len(a.rules))-builtinRules
 	node := func(at int32) int32 {
@@ -16,15 +16,11 @@ func Either(a, b *Grammar) (*Grammar, error) {
 		}
 		return at + movedNode
 	}
-	movedBlock, movedLetters := int32(len(a.blocks))-1, int32(0)
-	for _, k := range a.blocks {
-		movedLetters = max(movedLetters, k.letters+1)
-	}
 	block := func(k int32) int32 {
 		if k == 0 {
 			return 0
 		}
-		return k + movedBlock
+		return k + a.blocks
 	}
 	rule := func(r int32) int32 {
 		if r < builtinRules {
@@ -44,10 +40,6 @@ func Either(a, b *Grammar) (*Grammar, error) {
 		case nodeEnd:
 		}
 		g.add(n)
-	}
-	for _, k := range b.blocks[1:] {
-		k.first, k.entry, k.next, k.letters = node(k.first), node(k.entry), node(k.next), k.letters+movedLetters
-		g.blocks = append(g.blocks, k)
 	}
 	for _, r := range b.rules[builtinRules:] {
 		r.start = node(r.start)

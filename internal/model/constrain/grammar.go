@@ -8,11 +8,10 @@ import (
 // A Grammar is a set of texts. It is safe for concurrent use. Answers with the same
 // Grammar share what they find out about a vocabulary.
 type Grammar struct {
-	nodes []node
-	rules []rule
-	root  int32
-	// blocks has those of the nodes; at 0 none.
-	blocks []block
+	nodes  []node
+	rules  []rule
+	root   int32
+	blocks int32 // number of characters of patterns
 	// class maps bytes that no node tells apart to the same number, below classes.
 	class   [256]uint8
 	classes int
@@ -113,7 +112,7 @@ func (g *graph) grammar(root int32) (*Grammar, error) {
 	if err := g.checkCycles(); err != nil {
 		return nil, err
 	}
-	gr := &Grammar{nodes: slices.Clip(g.nodes), rules: g.rules, root: root, blocks: slices.Clip(g.compareBlocks())}
+	gr := &Grammar{nodes: slices.Clip(g.nodes), rules: g.rules, root: root, blocks: g.blocks}
 	gr.classify()
 	return gr, nil
 }

@@ -36,10 +36,9 @@ type rule struct {
 type graph struct {
 	nodes    []node
 	rules    []rule
-	blocks   []block          // of characters of patterns, from 1
-	letters  map[string]int32 // numbers of sets of characters, by their ranges
-	patterns int              // bytes of the patterns so far
-	err      error            // the first
+	blocks   int32 // number of characters of patterns
+	patterns int   // bytes of the patterns so far
+	err      error // the first
 
 	seen   []int32 // by node: the latest search of walkEmpty
 	search int32

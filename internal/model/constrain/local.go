@@ -29,12 +29,12 @@ type local struct {
 // fewTokens is how many tokens a list holds, before it takes more memory than a set.
 func (v *Vocabulary) fewTokens() int { return 2 * v.size() }
 
-// localOf returns what follows of a band for threads whose stack is the empty one.
-func (m *Matcher) localOf(threads []thread, band int) *local {
-	m.key = append(m.key[:0], byte(band))
+// localOf returns what follows for threads whose stack is the empty one.
+func (m *Matcher) localOf(threads []thread) *local {
+	m.key = m.key[:0]
 	known := &m.v.common
 	for _, t := range threads {
-		m.key = binary.LittleEndian.AppendUint32(m.key, uint32(m.a.gr.alike(t.node, band)))
+		m.key = binary.LittleEndian.AppendUint32(m.key, uint32(t.node))
 		if int(t.node) >= m.v.builtin {
 			known = &m.a.gr.own
 		}
@@ -43,16 +43,16 @@ func (m *Matcher) localOf(threads []thread, band int) *local {
 	if l := known.get(m.v, key); l != nil {
 		return l
 	}
-	l := m.computeLocal(m.a.state(slices.Clone(threads), false), band)
+	l := m.computeLocal(m.a.state(slices.Clone(threads), false))
 	if m.a.work <= maxWork { // else it is not complete
 		known.put(m.v, key, l)
 	}
 	return l
 }
 
-func (m *Matcher) computeLocal(s *state, band int) *local {
+func (m *Matcher) computeLocal(s *state) *local {
 	w := &m.walk
-	w.begin(&m.v.bands[band])
+	w.begin()
 	w.all(s)
 	l := &local{exits: append([]exit(nil), w.exits...)}
 	if len(w.sets) == 0 && w.listed() <= m.v.fewTokens() {

@@ -62,9 +62,7 @@ const maxWork = 1 << 18
 // fill computes the mask.
 func (m *Matcher) fill() {
 	for _, p := range m.partsOf(m.at) {
-		for band, l := range p.locals {
-			m.addLocal(l, &m.v.bands[band], p.after)
-		}
+		m.addLocal(p.local, p.after)
 	}
 	if m.at.framed(m.a.gr) {
 		for _, id := range m.v.control {
@@ -82,7 +80,7 @@ func (m *Matcher) fill() {
 
 // addLocal adds the tokens of a local, with those that go on in the state after its rule,
 // if there is one.
-func (m *Matcher) addLocal(l *local, of *band, after *state) {
+func (m *Matcher) addLocal(l *local, after *state) {
 	if l.all != nil {
 		m.set.addAll(l.all)
 	}
@@ -92,7 +90,7 @@ func (m *Matcher) addLocal(l *local, of *band, after *state) {
 	if after == nil || len(l.exits) == 0 {
 		return
 	}
-	m.walk.begin(of)
+	m.walk.begin()
 	for _, exit := range l.exits {
 		m.walk.follow(exit, after)
 	}

@@ -17,7 +17,7 @@ const tokenBytes = 128
 // Bytes returns the memory of a grammar, with what is known of its states. It grows
 // while answers follow the grammar.
 func (gr *Grammar) Bytes() int {
-	n := 16*len(gr.nodes) + 32*len(gr.blocks) + 64*len(gr.rules) + 4<<10 + gr.own.size()
+	n := 16*len(gr.nodes) + 64*len(gr.rules) + 4<<10 + gr.own.size()
 	gr.thoughts.mu.Lock()
 	defer gr.thoughts.mu.Unlock()
 	if gr.thoughts.grammar != nil {
@@ -35,11 +35,9 @@ func (k *locals) size() int {
 // bytes returns the memory of a vocabulary, without the texts of its tokens.
 func (v *Vocabulary) bytes() int {
 	n := 24*len(v.tokens) + 4*(len(v.control)+len(v.ends)) + 128
-	for _, l := range v.bands {
-		n += l.bytes()
-		for _, t := range l.kinds {
-			n += t.bytes()
-		}
+	n += v.words.bytes()
+	for _, t := range v.words.kinds {
+		n += t.bytes()
 	}
 	return n
 }

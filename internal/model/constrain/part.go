@@ -4,8 +4,8 @@ package constrain
 // block. A token may follow a state if it may follow one of the parts, and many states
 // have parts in common.
 type part struct {
-	locals [bands]*local
-	after  *state // the state after the rule; nil if the answer ends there
+	local *local
+	after *state // the state after the rule; nil if the answer ends there
 }
 
 // maxParts limits the parts of the threads with the same calls: each takes a walk of the
@@ -29,11 +29,7 @@ func (m *Matcher) partsOf(s *state) []part {
 			after = m.a.pop(t.calls)
 		}
 		for _, alike := range m.byBlock(s.threads[i:], t.calls) {
-			p := part{after: after}
-			for band := range p.locals {
-				p.locals[band] = m.localOf(alike, band)
-			}
-			parts = append(parts, p)
+			parts = append(parts, part{m.localOf(alike), after})
 		}
 	}
 	if m.a.work <= maxWork {

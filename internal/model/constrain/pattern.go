@@ -180,7 +180,7 @@ func (p *pattern) runes(ranges []runeRange, next int32) int32 {
 	if !p.inJSON {
 		return p.characters(ranges, next)
 	}
-	return p.g.inBlock(ranges, next, func() int32 { return p.characters(ranges, next) })
+	return p.g.inBlock(func() int32 { return p.characters(ranges, next) })
 }
 
 func (p *pattern) characters(ranges []runeRange, next int32) int32 {

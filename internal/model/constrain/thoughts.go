@@ -23,7 +23,7 @@ func (gr *Grammar) AfterThoughts() (*Grammar, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.grammar == nil && t.err == nil {
-		g := &graph{nodes: slices.Clone(gr.nodes), rules: slices.Clone(gr.rules), blocks: slices.Clone(gr.blocks)}
+		g := &graph{nodes: slices.Clone(gr.nodes), rules: slices.Clone(gr.rules), blocks: gr.blocks}
 		root := g.newRule("thoughts")
 		answer := g.call(gr.root, g.end())
 		g.rules[root].start = g.upTo(thoughtsEnd, g.split(answer, g.literal("\n", g.split(answer, g.literal("\n", answer)))))

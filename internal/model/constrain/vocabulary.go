@@ -25,7 +25,7 @@ type Vocabulary struct {
 	tokens  []Token
 	control []int32 // tokens
 	ends    []int32 // tokens
-	bands   [bands]band
+	words   words
 	builtin int // number of nodes that all grammars begin with
 
 	common locals // of nodes that all grammars have
@@ -37,7 +37,7 @@ func NewVocabulary(tokens []Token) *Vocabulary { return newVocabulary(tokens, ma
 
 func newVocabulary(tokens []Token, many int) *Vocabulary {
 	v := &Vocabulary{tokens: tokens, builtin: len(newGraph().nodes)}
-	var ordinary [bands][]int32
+	var ordinary []int32
 	for id, t := range tokens {
 		switch {
 		case t.Kind == End:
@@ -46,13 +46,10 @@ func newVocabulary(tokens []Token, many int) *Vocabulary {
 		case t.Kind == Control:
 			v.control = append(v.control, int32(id))
 		default:
-			b := bandOf(len(t.Text))
-			ordinary[b] = append(ordinary[b], int32(id))
+			ordinary = append(ordinary, int32(id))
 		}
 	}
-	for i, ids := range ordinary {
-		v.bands[i] = newBand(tokens, slices.Clip(ids), many)
-	}
+	v.words = newWords(tokens, slices.Clip(ordinary), many)
 	return v
 }
 

@@ -3,7 +3,6 @@ package constrain
 // A walk finds the tokens that may follow a state.
 type walk struct {
 	v     *Vocabulary
-	band  *band // whose tokens it looks at
 	a     *automaton
 	list  []int32   // tokens that may follow
 	runs  [][]int32 // further ones, in the order of a tree
@@ -45,14 +44,13 @@ func (w *walk) listed() int {
 	return n
 }
 
-// begin forgets what was found, to look at the tokens of a band.
-func (w *walk) begin(of *band) {
-	w.band = of
+// begin forgets what was found.
+func (w *walk) begin() {
 	w.list, w.runs, w.sets, w.exits = w.list[:0], w.runs[:0], w.sets[:0], w.exits[:0]
 }
 
 // all adds all tokens that may follow a state.
-func (w *walk) all(s *state) { w.bytes(wholeTree, int32(len(w.band.branches)), s, 0) }
+func (w *walk) all(s *state) { w.bytes(wholeTree, int32(len(w.v.words.branches)), s, 0) }
 
 // follow adds the tokens at an exit whose rest may follow a state.
 func (w *walk) follow(e exit, s *state) {
@@ -60,19 +58,19 @@ func (w *walk) follow(e exit, s *state) {
 		w.token(e.token, s, e.depth)
 		return
 	}
-	w.bytes(e.branch, w.band.branches[e.branch].end, s, e.depth)
+	w.bytes(e.branch, w.v.words.branches[e.branch].end, s, e.depth)
 }
 
 // bytes adds the tokens that are longer than a branch, and whose rest may follow a
 // state. The branch ends before end; its text has depth bytes.
 func (w *walk) bytes(at, end int32, s *state, depth int32) {
-	if end-at >= int32(w.band.many)/2 { // else there is no tree by kinds: tokens rarely share a text
-		if t := w.band.kinds[at]; t != nil {
+	if end-at >= int32(w.v.words.many)/2 { // else there is no tree by kinds: tokens rarely share a text
+		if t := w.v.words.kinds[at]; t != nil {
 			w.summary(t, at, s, depth)
 			return
 		}
 	}
-	for at++; at < end && w.a.work <= maxWork; at = w.band.branches[at].end {
+	for at++; at < end && w.a.work <= maxWork; at = w.v.words.branches[at].end {
 		w.branch(at, s, depth)
 	}
 }
@@ -80,12 +78,12 @@ func (w *walk) bytes(at, end int32, s *state, depth int32) {
 // branch adds the tokens that begin with a branch, if its last byte and their rest may
 // follow a state. The bytes before the last one are depth.
 func (w *walk) branch(at int32, s *state, depth int32) {
-	b := w.band.branches[at]
+	b := w.v.words.branches[at]
 	reached := w.a.step(s, b.last)
 	if reached.dead() {
 		return
 	}
-	w.add(&w.band.tree, b.first, b.first+b.count)
+	w.add(&w.v.words.tree, b.first, b.first+b.count)
 	if b.end == at+1 {
 		return
 	}
@@ -198,7 +196,7 @@ func (k *byKinds) children() {
 	if k.mixed == 0 {
 		return
 	}
-	k.band.children(k.at, func(at int32, child branch) {
+	k.v.words.children(k.at, func(at int32, child branch) {
 		if k.mixed.has(kindOf[child.last]) {
 			k.branch(at, k.begin, k.depth)
 		}
@@ -219,7 +217,7 @@ func (k *byKinds) each(tokens []int32) bool {
 // exit adds the exits at a branch of kinds. It reports whether it could.
 func (k *byKinds) exit(b branch, depth int32) bool {
 	if depth == k.depth { // branches of bytes are faster than tokens
-		k.band.children(k.at, func(at int32, child branch) {
+		k.v.words.children(k.at, func(at int32, child branch) {
 			if kindOf[child.last] == b.last && child.end > at+1 {
 				k.exits = append(k.exits, exit{branch: at, depth: depth + 1})
 			}
