@@ -39,9 +39,6 @@ type graph struct {
 	blocks   int32 // number of characters of patterns
 	patterns int   // bytes of the patterns so far
 	err      error // the first
-
-	seen   []int32 // by node: the latest search of walkEmpty
-	search int32
 }
 
 // maxNodes limits the memory of a grammar: 100,000 nodes take 1.6 MB.

@@ -77,8 +77,8 @@ func (g *graph) reaches(n node) bool {
 // checkCycles refuses rules that can call themselves before the first byte: the
 // stack would grow without end.
 func (g *graph) checkCycles() error {
-	g.seen = make([]int32, len(g.nodes))
-	empty := g.emptyRules()
+	first := firstNodes{graph: g, seen: make([]int32, len(g.nodes))}
+	empty := first.emptyRules()
 	const (
 		unseen = iota
 		open
@@ -88,7 +88,7 @@ func (g *graph) checkCycles() error {
 	var visit func(r int32) error
 	visit = func(r int32) error {
 		state[r] = open
-		for _, called := range g.calledFirst(r, empty) {
+		for _, called := range first.calledFirst(r, empty) {
 			switch state[called] {
 			case open:
 				return fmt.Errorf("%s refers to itself without a value in between", g.rules[called].name)
@@ -111,10 +111,17 @@ func (g *graph) checkCycles() error {
 	return nil
 }
 
+// firstNodes finds the nodes of a rule that come before its first byte.
+type firstNodes struct {
+	*graph
+	seen   []int32 // by node: the latest search
+	search int32
+}
+
 // calledFirst returns the rules that a rule can call before the first byte.
-func (g *graph) calledFirst(r int32, empty []bool) []int32 {
+func (f *firstNodes) calledFirst(r int32, empty []bool) []int32 {
 	var called []int32
-	g.walkEmpty(r, empty, func(n node) {
+	f.walk(r, empty, func(n node) {
 		if n.kind == nodeCall {
 			called = append(called, n.other)
 		}
@@ -123,15 +130,15 @@ func (g *graph) calledFirst(r int32, empty []bool) []int32 {
 }
 
 // emptyRules tells for each rule whether it allows the empty text.
-func (g *graph) emptyRules() []bool {
-	empty := make([]bool, len(g.rules))
+func (f *firstNodes) emptyRules() []bool {
+	empty := make([]bool, len(f.rules))
 	for changed := true; changed; {
 		changed = false
-		for r := range g.rules {
+		for r := range f.rules {
 			if empty[r] {
 				continue
 			}
-			g.walkEmpty(int32(r), empty, func(n node) {
+			f.walk(int32(r), empty, func(n node) {
 				if n.kind == nodeEnd {
 					empty[r], changed = true, true
 				}
@@ -141,18 +148,18 @@ func (g *graph) emptyRules() []bool {
 	return empty
 }
 
-// walkEmpty visits the nodes of a rule that come before its first byte.
-func (g *graph) walkEmpty(r int32, empty []bool, visit func(node)) {
-	g.search++
-	queue := []int32{g.rules[r].start}
+// walk visits the nodes of a rule that come before its first byte.
+func (f *firstNodes) walk(r int32, empty []bool, visit func(node)) {
+	f.search++
+	queue := []int32{f.rules[r].start}
 	for len(queue) > 0 {
 		i := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		n := g.nodes[i]
-		if g.seen[i] == g.search || !n.live {
+		n := f.nodes[i]
+		if f.seen[i] == f.search || !n.live {
 			continue
 		}
-		g.seen[i] = g.search
+		f.seen[i] = f.search
 		visit(n)
 		switch n.kind {
 		case nodeSplit:
