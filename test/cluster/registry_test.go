@@ -1,15 +1,20 @@
 package cluster
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/gorizond/koldun/test/cluster/testpackage"
 	"github.com/gorizond/koldun/test/waittest"
@@ -21,12 +26,21 @@ func TestRegistry(t *testing.T) {
 	if err := os.WriteFile(file, testpackage.Build("kind: Nothing\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	img, err := readImage(file)
+	digest, err := PackageDigest(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(registry{tags: map[string]map[string]*image{"some/where": {"v1.0.0": img, "v1.1.0": img}}})
+	server := httptest.NewServer(newRegistry())
 	defer server.Close()
+	for _, version := range []string{"v1.0.0", "v1.1.0"} {
+		published, err := name.NewTag("packages.example.org/some/where:" + version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := push(t.Context(), server.Listener.Addr().String(), published, file); err != nil {
+			t.Fatal(err)
+		}
+	}
 
 	cases := map[string]struct {
 		path   string
@@ -34,10 +48,10 @@ func TestRegistry(t *testing.T) {
 	}{
 		"Ping":              {"/v2/", http.StatusOK},
 		"ManifestByTag":     {"/v2/some/where/manifests/v1.0.0", http.StatusOK},
-		"ManifestByDigest":  {"/v2/some/where/manifests/" + img.digest, http.StatusOK},
+		"ManifestByDigest":  {"/v2/some/where/manifests/" + digest, http.StatusOK},
 		"UnknownTag":        {"/v2/some/where/manifests/v2.0.0", http.StatusNotFound},
 		"UnknownRepository": {"/v2/else/where/manifests/v1.0.0", http.StatusNotFound},
-		"UnknownBlob":       {"/v2/some/where/blobs/sha256:00", http.StatusNotFound},
+		"UnknownBlob":       {"/v2/some/where/blobs/sha256:" + strings.Repeat("0", 64), http.StatusNotFound},
 		"Tags":              {"/v2/some/where/tags/list", http.StatusOK},
 		"Nonsense":          {"/v2/x", http.StatusNotFound},
 	}
@@ -60,8 +74,8 @@ func TestRegistry(t *testing.T) {
 
 	_, raw = get(t, server.URL+"/v2/some/where/manifests/v1.0.0")
 	var manifest struct {
-		Config descriptor
-		Layers []descriptor
+		Config v1.Descriptor
+		Layers []v1.Descriptor
 	}
 	if err := json.Unmarshal(raw, &manifest); err != nil {
 		t.Fatal(err)
@@ -70,9 +84,9 @@ func TestRegistry(t *testing.T) {
 		t.Fatalf("layers %+v, want one that is the package", manifest.Layers)
 	}
 	for _, d := range append(manifest.Layers, manifest.Config) {
-		_, blob := get(t, server.URL+"/v2/some/where/blobs/"+d.Digest)
-		if digest(blob) != d.Digest || len(blob) != d.Size {
-			t.Errorf("blob %s has digest %s and %d bytes, want %d", d.Digest, digest(blob), len(blob), d.Size)
+		_, blob := get(t, server.URL+"/v2/some/where/blobs/"+d.Digest.String())
+		if got := fmt.Sprintf("sha256:%x", sha256.Sum256(blob)); got != d.Digest.String() || int64(len(blob)) != d.Size {
+			t.Errorf("blob %s has digest %s and %d bytes, want %d", d.Digest, got, len(blob), d.Size)
 		}
 	}
 }
