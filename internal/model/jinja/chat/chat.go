@@ -58,24 +58,41 @@ func Parse(source, bos, eos string) (*Template, error) {
 // and tools are text only. The error is Invalid if the template refuses the
 // conversation, Interrupted if ctx ends, else Unsupported.
 func (t *Template) Prompt(ctx context.Context, c Conversation) ([]jinja.Segment, error) {
-	out, err := t.prompt(ctx, c, false)
-	var e *jinja.Error
-	if err != nil && c.calls() && ctx.Err() == nil && errors.As(err, &e) && e.Reason != jinja.Exceeded {
-		// A few templates want arguments as a text, and fail for objects.
-		if texts, failed := t.prompt(ctx, c, true); failed == nil {
-			out, err = texts, nil
-		}
-	}
+	out, err := t.evaluate(ctx, c)
 	if err != nil {
 		return nil, classify(ctx, err)
 	}
 	return out.Segments(), nil
 }
 
-func (t *Template) prompt(ctx context.Context, c Conversation, texts bool) (jinja.Output, error) {
-	messages, err := list(c.Messages, texts)
+// evaluate renders a conversation in the first style that works.
+func (t *Template) evaluate(ctx context.Context, c Conversation) (jinja.Output, error) {
+	out, err := t.prompt(ctx, c, style{})
+	for _, other := range []style{{texts: c.calls()}, {absent: len(c.Tools) == 0}} {
+		var e *jinja.Error
+		if err == nil || other == (style{}) || ctx.Err() != nil || !errors.As(err, &e) || e.Reason == jinja.Exceeded {
+			continue
+		}
+		if again, failed := t.prompt(ctx, c, other); failed == nil {
+			out, err = again, nil
+		}
+	}
+	return out, err
+}
+
+// A style is a way to give variables to a template. A few templates work with one only.
+type style struct {
+	texts  bool // arguments of calls are texts, not objects
+	absent bool // tools that are not given are undefined, not None: templates for tools loop over them
+}
+
+func (t *Template) prompt(ctx context.Context, c Conversation, s style) (jinja.Output, error) {
+	messages, err := list(c.Messages, s.texts)
 	if err != nil {
 		return jinja.Output{}, err
+	}
+	if s.absent {
+		return t.render(ctx, jinja.Pair{Key: "messages", Value: messages})
 	}
 	tools := jinja.None() // as transformers does: templates ask "is not none"
 	if len(c.Tools) > 0 {

@@ -98,3 +98,29 @@ func TestProbeOfModels(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutTools holds that tools which are not given are None, as transformers has it, but
+// for templates that loop over them.
+func TestWithoutTools(t *testing.T) {
+	for source, want := range map[string]string{
+		"{% if tools is not none %}tools{% endif %}{% if documents is none %}{{ messages[0].content }}{% endif %}": "hi",
+		"{% for t in tools %}{{ t.name }}{% endfor %}{{ messages[0].content }}":                                    "hi",
+		"{% if tools is defined and tools %}tools{% endif %}{{ messages[0].content }}":                             "hi",
+	} {
+		template, err := chat.Parse(source, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		segments, err := template.Prompt(t.Context(), chat.Conversation{Messages: []chat.Message{{Role: "user", Content: "hi"}}})
+		if err != nil {
+			t.Fatalf("%s: %v", source, err)
+		}
+		var got strings.Builder
+		for _, s := range segments {
+			got.WriteString(s.Text)
+		}
+		if got.String() != want {
+			t.Errorf("%s: got %q", source, got.String())
+		}
+	}
+}

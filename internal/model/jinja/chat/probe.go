@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/model/jinja"
 )
 
 // Texts of the probes. Nothing else in a prompt looks like them.
@@ -25,11 +26,11 @@ const (
 // template may refuse a role or tools itself. The error is Unsupported.
 func (t *Template) Probe(ctx context.Context) error {
 	talk := []Message{{Role: "user", Content: probeFirst}, {Role: "assistant", Content: probeAnswer}, {Role: "user", Content: probeSecond}}
-	if err := t.finds(ctx, Conversation{Messages: talk}, false, probeFirst, probeAnswer, probeSecond); err != nil {
+	if err := t.finds(ctx, Conversation{Messages: talk}, nil, probeFirst, probeAnswer, probeSecond); err != nil {
 		return err
 	}
 	system := append([]Message{{Role: "system", Content: probeSystem}}, talk...)
-	if err := t.finds(ctx, Conversation{Messages: system}, false, probeSystem, probeFirst, probeAnswer, probeSecond); err != nil && !raised(err) {
+	if err := t.finds(ctx, Conversation{Messages: system}, nil, probeSystem, probeFirst, probeAnswer, probeSecond); err != nil && !raised(err) {
 		return err
 	}
 	if !t.mentions("tools") {
@@ -51,7 +52,7 @@ func (t *Template) probeTools(ctx context.Context) error {
 	}}
 	var failed error
 	for _, texts := range []bool{false, true} {
-		failed = t.finds(ctx, talk, texts, probeFirst, probeTool, probeResult)
+		failed = t.finds(ctx, talk, &style{texts: texts}, probeFirst, probeTool, probeResult)
 		if failed == nil || raised(failed) {
 			return nil
 		}
@@ -62,12 +63,19 @@ func (t *Template) probeTools(ctx context.Context) error {
 // ShowsTools reports whether prompts of the template hold the tools of a
 // conversation.
 func (t *Template) ShowsTools(ctx context.Context) bool {
-	return t.finds(ctx, Conversation{Tools: json.RawMessage(probeTools), Messages: []Message{{Role: "user", Content: probeFirst}}}, false, probeTool) == nil
+	return t.finds(ctx, Conversation{Tools: json.RawMessage(probeTools), Messages: []Message{{Role: "user", Content: probeFirst}}}, nil, probeTool) == nil
 }
 
-// finds renders a conversation and looks for each text in the prompt.
-func (t *Template) finds(ctx context.Context, c Conversation, argumentsAsText bool, texts ...string) error {
-	out, err := t.prompt(ctx, c, argumentsAsText)
+// finds renders a conversation, in any style that works if none is given, and looks for each
+// text in the prompt.
+func (t *Template) finds(ctx context.Context, c Conversation, s *style, texts ...string) error {
+	var out jinja.Output
+	var err error
+	if s != nil {
+		out, err = t.prompt(ctx, c, *s)
+	} else {
+		out, err = t.evaluate(ctx, c)
+	}
 	if err != nil {
 		return fault.Errorf(fault.Unsupported, "cannot evaluate chat template: %w", err)
 	}
