@@ -17,7 +17,7 @@ func checkClaims(claims []Object) ([]Object, error) {
 	seen := map[Key]int{}
 	checked := make([]Object, 0, len(claims))
 	for i, claim := range claims {
-		obj, err := normal(claim)
+		obj, err := NewObject(claim)
 		if err != nil {
 			return nil, fault.Errorf(fault.Invalid, "cannot read document %d: %w", i+1, err)
 		}

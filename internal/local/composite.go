@@ -151,7 +151,7 @@ func (l *Local) applyDesired(e *entry, desired map[string]Object) error {
 // composedObject sets the name, namespace, labels and annotations that Crossplane sets on
 // desired objects.
 func composedObject(desired Object, owner Key, role string) (Object, error) {
-	obj, err := normal(desired)
+	obj, err := NewObject(desired)
 	if err != nil {
 		return nil, fmt.Errorf("cannot have composed resource %q: %w", role, err)
 	}

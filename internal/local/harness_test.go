@@ -337,7 +337,7 @@ func managedOf(name, value string, more map[string]any) Object {
 }
 
 func must(v map[string]any) Object {
-	o, err := normal(v)
+	o, err := NewObject(v)
 	if err != nil {
 		panic(err)
 	}

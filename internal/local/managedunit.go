@@ -252,7 +252,7 @@ func (m *managedUnit) applyObjects(objects []Object) error {
 	var errs []error
 	wanted := map[string]bool{}
 	for _, o := range objects {
-		obj, err := normal(o)
+		obj, err := NewObject(o)
 		if err != nil {
 			return err
 		}

@@ -78,14 +78,18 @@ func (o Object) labels() map[string]string {
 // clone returns a deep copy.
 func (o Object) clone() Object { return clone(map[string]any(o)).(map[string]any) }
 
-// normal converts a value to the form of an Object by way of JSON.
-func normal(v any) (Object, error) {
+// NewObject converts a value to the form of an Object by way of JSON: defaults of a schema,
+// for example, bring int64.
+func NewObject(v any) (Object, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
 	var o Object
-	return o, json.Unmarshal(raw, &o)
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return nil, err
+	}
+	return o, nil
 }
 
 // at returns the value at a path of maps, and whether it exists.

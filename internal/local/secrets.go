@@ -94,7 +94,7 @@ func secretData(o Object) (map[string][]byte, error) {
 
 // secretObject returns a Secret with a connection.
 func secretObject(k Key, data map[string][]byte) (Object, error) {
-	return normal(map[string]any{
+	return NewObject(map[string]any{
 		"apiVersion": k.APIVersion,
 		"kind":       k.Kind,
 		"metadata":   map[string]any{"namespace": k.Namespace, "name": k.Name},

@@ -161,7 +161,7 @@ func (l *Local) markDependents(e *entry) {
 
 // setStatus replaces the status of an object, and reports whether it changed.
 func (l *Local) setStatus(e *entry, status map[string]any) bool {
-	s, err := normal(status)
+	s, err := NewObject(status)
 	if err != nil {
 		l.reportProblem(e.key, fmt.Errorf("cannot take status of %s: %w", e.key, err))
 		return false

@@ -53,7 +53,7 @@ func TestSectionsOfConfigs(t *testing.T) {
 					if c.claim == nil {
 						return nil, false
 					}
-					obj, err := normal(map[string]any{"spec": c.claim})
+					obj, err := local.NewObject(map[string]any{"spec": c.claim})
 					if err != nil {
 						t.Fatal(err)
 					}

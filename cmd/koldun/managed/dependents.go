@@ -1,8 +1,6 @@
 package managed
 
 import (
-	"encoding/json"
-
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/local"
@@ -34,7 +32,7 @@ func (c *Client) existing(e catalog.Entry, obj local.Object, spec any) (out exte
 func Objects(dependents []external.Object, namespace string, setDefaults func(obj map[string]any)) ([]local.Object, error) {
 	out := make([]local.Object, 0, len(dependents))
 	for _, o := range dependents {
-		obj, err := normal(map[string]any{
+		obj, err := local.NewObject(map[string]any{
 			"apiVersion": o.APIVersion, "kind": o.Kind,
 			"metadata": metadata(o, namespace),
 			"spec":     o.Spec,
@@ -43,7 +41,7 @@ func Objects(dependents []external.Object, namespace string, setDefaults func(ob
 			return nil, err
 		}
 		setDefaults(obj)
-		if obj, err = normal(obj); err != nil { // defaults bring int64
+		if obj, err = local.NewObject(obj); err != nil { // defaults bring int64
 			return nil, err
 		}
 		out = append(out, obj)
@@ -60,14 +58,4 @@ func metadata(o external.Object, namespace string) map[string]any {
 		out["annotations"] = o.Annotations
 	}
 	return out
-}
-
-// normal returns an object with the types that JSON decodes to.
-func normal(fields map[string]any) (local.Object, error) {
-	raw, err := json.Marshal(fields)
-	if err != nil {
-		return nil, err
-	}
-	var obj local.Object
-	return obj, json.Unmarshal(raw, &obj)
 }
