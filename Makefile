@@ -22,8 +22,8 @@ TESTED       = $(shell $(GO) run ./test/packages $(1))
 # These start first, as they take longest, and wait while others compile.
 LONGEST     := ./test/serving ./internal/serving/sidecar ./internal/artifact/fetch ./internal/artifact/convert
 # The tests of PROGRAMS run programs that are built without the race detector. Only these of
-# ./cmd/koldun are repeated with it.
-PROGRAMS    := ./cmd/koldun
+# ./cmd/koldun/up are repeated with it.
+PROGRAMS    := ./cmd/koldun ./cmd/koldun/up
 RACED_UP    := TestUpRestartsAKilledChildAndLeavesNothing|TestUpFollowsDemand
 # These tests do the same with many values, of which some are tried with the race detector.
 MANY_VALUES := ./internal/artifact/fetch ./functions/router
@@ -33,7 +33,7 @@ CLUSTER_PROGRAMS    := ./test/e2e ./terraform-provider/acceptance
 CLUSTER_LONGEST     := ./test/cluster ./provider/manager ./terraform-provider/parity
 CLUSTER_MANY_VALUES := ./terraform-provider/internal/claim
 # Some tests of these are skipped by make test where foreign programs are not built.
-FOREIGN       := ./cmd/koldun ./internal/engine/openai/profile/ollama ./package/build
+FOREIGN       := ./cmd/koldun/up ./internal/engine/openai/profile/ollama ./package/build
 FOREIGN_RACED := ./test/servers
 # $(call WITHOUT,FOLDERS,PACKAGES) leaves packages out.
 WITHOUT      = $(filter-out $(patsubst ./%,github.com/gorizond/koldun/%,$(1)),$(2))
@@ -80,7 +80,7 @@ test-raced:
 
 test-programs:
 	$(GO) test $(TESTFLAGS) $(PROGRAMS)
-	$(RACE_ENV) $(GO) test $(TESTFLAGS) -race -run '^($(RACED_UP))$$' ./cmd/koldun
+	$(RACE_ENV) $(GO) test $(TESTFLAGS) -race -run '^($(RACED_UP))$$' ./cmd/koldun/up
 	$(GO) test $(TESTFLAGS) -run '$(MANY)' $(MANY_VALUES)
 
 .PHONY: test-all
@@ -147,7 +147,7 @@ arch: ## Check the import law, transitively
 .PHONY: openai-node
 openai-node: ## Ask the quickstart and a gateway through npm clients of OpenAI, Anthropic, LangChain, AI SDK; needs node 18 and npm
 	cd test/openai-node && npm ci
-	$(GO) test -count=1 -run 'TestUpServesTheNodeClients|TestOfficialNodeClient|TestNodeClients' ./cmd/koldun ./internal/serving/gateway
+	$(GO) test -count=1 -run 'TestUpServesTheNodeClients|TestOfficialNodeClient|TestNodeClients' ./cmd/koldun/up ./internal/serving/gateway
 
 .PHONY: faults
 faults: ## Kill and cut things for longer than make test does; KILLS=100, ROUNDS=10 and FAULTS=42 by default

@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/cmd/koldun/claims"
 	"github.com/gorizond/koldun/functions/model"
 	"github.com/gorizond/koldun/internal/artifact/adopt"
 	"github.com/gorizond/koldun/internal/artifact/fetch"
@@ -110,12 +111,12 @@ func (c *AdoptCmd) model(ctx context.Context) (v1.ModelSpec, error) {
 	if err != nil {
 		return v1.ModelSpec{}, err
 	}
-	claims, err := readClaims(ctx, schemas, c.Files)
+	all, err := claims.Read(ctx, schemas, c.Files)
 	if err != nil {
 		return v1.ModelSpec{}, err
 	}
 	var found []v1.ModelSpec
-	for _, claim := range claims {
+	for _, claim := range all {
 		key := claim.Key()
 		if key.Group() != local.CompositeGroup || c.Name != "" && key.Name != c.Name {
 			continue

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorizond/koldun/cmd/koldun/programtest"
 	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
 	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/names"
@@ -88,12 +89,12 @@ func TestAdoptedModelsAreServed(t *testing.T) {
 			for range 2 { // the second time there is nothing to do
 				jobs(t, []string{"adopt", "-f", o.claim, "--from", from})
 			}
-			p := start(t, "up", "-f", o.claim, "--data", o.data, "--port", "adopted-gateway=0", "--once")
-			if code := p.exit(t); code != 0 || !strings.Contains(p.text(), answer) {
-				t.Fatalf("exit status %d: %s", code, p.text())
+			p := programtest.Start(t, "up", "-f", o.claim, "--data", o.data, "--port", "adopted-gateway=0", "--once")
+			if code := p.Exit(t); code != 0 || !strings.Contains(p.Text(), answer) {
+				t.Fatalf("exit status %d: %s", code, p.Text())
 			}
-			if strings.Contains(p.text(), "-fetch") || strings.Contains(p.text(), "-convert") != (c.jobs != nil) {
-				t.Errorf("other Jobs ran than %q:\n%s", c.jobs, p.text())
+			if strings.Contains(p.Text(), "-fetch") || strings.Contains(p.Text(), "-convert") != (c.jobs != nil) {
+				t.Errorf("other Jobs ran than %q:\n%s", c.jobs, p.Text())
 			}
 			if files := o.downloads(); len(files) > 0 {
 				t.Errorf("the hub was asked for %q", files)
@@ -116,9 +117,9 @@ func TestAdoptRefuses(t *testing.T) {
 	if err := os.Rename(filepath.Join(other, "config.json"), filepath.Join(dir, "copy", "config.json")); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "adopt", "-f", o.claim, "--from", filepath.Join(dir, "copy"))
-	if code := p.exit(t); code == 0 || !strings.Contains(p.text(), "config.json") {
-		t.Errorf("a foreign config.json: exit status %d: %s", code, p.text())
+	p := programtest.Start(t, "adopt", "-f", o.claim, "--from", filepath.Join(dir, "copy"))
+	if code := p.Exit(t); code == 0 || !strings.Contains(p.Text(), "config.json") {
+		t.Errorf("a foreign config.json: exit status %d: %s", code, p.Text())
 	}
 	refused(t, 10, "choose one with --name", "adopt", "-f", o.claim, "--name", "none", "--from", dir)
 }

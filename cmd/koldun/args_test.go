@@ -14,7 +14,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/cmd/koldun/claims"
+	"github.com/gorizond/koldun/cmd/koldun/render"
 )
+
+// singleTeam allows claims everything.
+const singleTeam = "../../package/single-team.yaml"
 
 // everything holds an Ingress with every setting of its gateway, and a Model of a
 // private repository on another hub.
@@ -53,20 +58,19 @@ func TestComposedArgumentsAreUnderstood(t *testing.T) {
 	if err := os.WriteFile(all, []byte(everything), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	claims, err := readClaims(t.Context(), schemas, []string{singleTeam, all})
+	read, err := claims.Read(t.Context(), schemas, []string{singleTeam, all})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var rendered bytes.Buffer
-	r := newRenderer(schemas, "ghcr.io/gorizond/koldun:golden", &rendered)
-	if err := r.renderAll(t.Context(), claims); err != nil {
+	if err := render.Claims(t.Context(), render.Config{Schemas: schemas, Image: "ghcr.io/gorizond/koldun:golden"}, read, &rendered); err != nil {
 		t.Fatal(err)
 	}
 	texts := []string{rendered.String()}
 	if want := "--token-endpoint=https://hub.example"; !strings.Contains(texts[0], want) {
 		t.Errorf("the Job that downloads a private model lacks %s", want)
 	}
-	golden, err := filepath.Glob("testdata/golden/*.yaml")
+	golden, err := filepath.Glob("render/testdata/golden/*.yaml")
 	if err != nil || len(golden) == 0 {
 		t.Fatalf("there are no golden files: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorizond/koldun/cmd/koldun/programtest"
 	"github.com/gorizond/koldun/internal/openai"
 )
 
@@ -37,7 +38,7 @@ func TestChatAnswersAPipe(t *testing.T) {
 		"Refusal": {token: "wrong", want: "OPENAI_API_KEY", fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), program, "chat", "--url", server.URL+"/v1", "--system", "Be brief.")
+			cmd := exec.CommandContext(t.Context(), programtest.Path(t), "chat", "--url", server.URL+"/v1", "--system", "Be brief.")
 			cmd.Env = append(cmd.Environ(), "OPENAI_API_KEY="+c.token)
 			cmd.Stdin = strings.NewReader("two\nlines\n")
 			out, err := cmd.CombinedOutput()

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gorizond/koldun/cmd/koldun/programtest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
 	"github.com/gorizond/koldun/test/waittest"
@@ -25,7 +26,7 @@ func TestServersLiveWithoutNATS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			addr := porttest.Address(t)
-			p := startEnv(t, []string{names.EnvNATSURL + "=nats://" + porttest.Address(t)}, append(args, addr)...)
+			p := programtest.StartEnv(t, []string{names.EnvNATSURL + "=nats://" + porttest.Address(t)}, append(args, addr)...)
 			f := &stack{t: t}
 			f.eventually("a process that lives", func() bool { return get(t, "http://"+addr+"/healthz") == "200 ok\n" })
 			f.eventually("the reason why it is not ready", func() bool {
@@ -35,8 +36,8 @@ func TestServersLiveWithoutNATS(t *testing.T) {
 			if name == "LLM" { // no fault of its server
 				f.eventually("a server that lives", func() bool { return strings.HasPrefix(get(t, "http://"+addr+"/engine/livez"), "200 ") })
 			}
-			p.signal(t, syscall.SIGTERM)
-			if status := p.exit(t); status != 0 {
+			p.Signal(t, syscall.SIGTERM)
+			if status := p.Exit(t); status != 0 {
 				t.Errorf("exit status %d, want 0", status)
 			}
 		})

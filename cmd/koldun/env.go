@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gorizond/koldun/cmd/koldun/up"
 	"github.com/gorizond/koldun/internal/artifact/objectstore"
 	"github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/artifact/objectstore/storeurl"
@@ -17,14 +18,10 @@ import (
 	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
-// envListenHost is the host that servers listen on by default. koldun up sets it to
-// keep everything on loopback.
-const envListenHost = "KOLDUN_LISTEN_HOST"
-
 // listenAddress adds the default host to ":8080".
 func listenAddress(addr string) string {
 	if strings.HasPrefix(addr, ":") {
-		return os.Getenv(envListenHost) + addr
+		return os.Getenv(up.EnvListenHost) + addr
 	}
 	return addr
 }

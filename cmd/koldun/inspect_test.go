@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorizond/koldun/cmd/koldun/programtest"
 	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -19,9 +20,9 @@ func TestInspectionIsReported(t *testing.T) {
 	jobs(t, []string{"convert", "--from", models + "/koldun-tiny", "--to", dir, "--name", "tiny"})
 	key := names.ProgressKey("ns", "tiny", "inspect")
 	inspect := []string{"inspect", dir, "--model", names.ModelFile("tiny", "q40"), "--tokenizer", names.TokenizerFile("tiny"), "--progress-key", key}
-	p := start(t, inspect...)
-	if code := p.exit(t); code != 75 || !strings.Contains(p.text(), "cannot report the headers") {
-		t.Fatalf("without a bucket for reports: exit status %d: %s", code, p.text())
+	p := programtest.Start(t, inspect...)
+	if code := p.Exit(t); code != 75 || !strings.Contains(p.Text(), "cannot report the headers") {
+		t.Fatalf("without a bucket for reports: exit status %d: %s", code, p.Text())
 	}
 	srv.Connect(t) // creates the buckets
 	jobs(t, inspect)

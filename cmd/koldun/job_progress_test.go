@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/gorizond/koldun/cmd/koldun/programtest"
 	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
 	"github.com/gorizond/koldun/internal/model/progress"
 	"github.com/gorizond/koldun/test/waittest"
@@ -14,8 +15,8 @@ import (
 func TestJobServesItsProgress(t *testing.T) {
 	h, _ := remote(t, hubtest.Options{})
 	h.Break(hubtest.Rule{Path: "/tokenizer.json", Do: hubtest.Stall(4096)})
-	p := start(t, "fetch", "--from", "hf://"+h.Repo, "--to", t.TempDir(), "--metrics-listen", "127.0.0.1:0")
-	address := p.expect(t, `"server":"metrics","addr":"([^"]+)"`)[1]
+	p := programtest.Start(t, "fetch", "--from", "hf://"+h.Repo, "--to", t.TempDir(), "--metrics-listen", "127.0.0.1:0")
+	address := p.Expect(t, `"server":"metrics","addr":"([^"]+)"`)[1]
 	waittest.Until(t, "progress between start and end", func() bool {
 		res, err := waittest.Client().Get("http://" + address + progress.Path)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorizond/koldun/cmd/koldun/programtest"
 	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
 	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/names"
@@ -26,11 +27,11 @@ func remote(t *testing.T, o hubtest.Options) (*hubtest.Hub, *s3test.Bucket) {
 func jobs(t *testing.T, steps ...[]string) (last string) {
 	t.Helper()
 	for _, args := range steps {
-		p := start(t, args...)
-		if code := p.exit(t); code != 0 {
-			t.Fatalf("koldun %s: exit status %d: %s", args[0], code, p.text())
+		p := programtest.Start(t, args...)
+		if code := p.Exit(t); code != 0 {
+			t.Fatalf("koldun %s: exit status %d: %s", args[0], code, p.Text())
 		}
-		last = p.text()
+		last = p.Text()
 	}
 	return last
 }
@@ -93,8 +94,8 @@ func TestJobsRefuse(t *testing.T) {
 
 func refused(t *testing.T, code int, says string, args ...string) {
 	t.Helper()
-	p := start(t, args...)
-	if got := p.exit(t); got != code || !strings.Contains(p.text(), says) {
-		t.Errorf("koldun %q: exit status %d, want %d and %q in: %s", args, got, code, says, p.text())
+	p := programtest.Start(t, args...)
+	if got := p.Exit(t); got != code || !strings.Contains(p.Text(), says) {
+		t.Errorf("koldun %q: exit status %d, want %d and %q in: %s", args, got, code, says, p.Text())
 	}
 }

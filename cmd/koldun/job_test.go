@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gorizond/koldun/cmd/koldun/programtest"
 )
 
 func TestJobsByHand(t *testing.T) {
@@ -20,12 +22,12 @@ func TestJobsByHand(t *testing.T) {
 		{"topology", converted},
 	}
 	for _, args := range steps {
-		p := start(t, args...)
-		if code := p.exit(t); code != 0 {
+		p := programtest.Start(t, args...)
+		if code := p.Exit(t); code != 0 {
 			t.Fatalf("koldun %s: exit status %d", args[0], code)
 		}
-		if args[0] == "topology" && !strings.Contains(p.text(), "4 key-value heads, q40 weights") {
-			t.Errorf("topology: got %q", p.text())
+		if args[0] == "topology" && !strings.Contains(p.Text(), "4 key-value heads, q40 weights") {
+			t.Errorf("topology: got %q", p.Text())
 		}
 	}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,11 +46,11 @@ func TestJobsByHand(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			to := t.TempDir()
-			p := start(t, append([]string{"convert", "--from", fetched, "--to", to, "--name", "tiny"}, c.args...)...)
-			if code := p.exit(t); code != c.code || !strings.Contains(p.text(), c.says) {
+			p := programtest.Start(t, append([]string{"convert", "--from", fetched, "--to", to, "--name", "tiny"}, c.args...)...)
+			if code := p.Exit(t); code != c.code || !strings.Contains(p.Text(), c.says) {
 				t.Errorf("exit status %d, want %d and %q", code, c.code, c.says)
 			}
-			halfWritten(t, to)
+			programtest.NothingHalfWritten(t, to)
 		})
 	}
 }

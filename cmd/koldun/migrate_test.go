@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/cmd/koldun/claims"
+	"github.com/gorizond/koldun/cmd/koldun/render"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
@@ -79,21 +81,21 @@ func golden(t *testing.T, file, got string) {
 }
 
 // composes holds that the claims are accepted and composed.
-func composes(t *testing.T, schemas *validation.Schemas, claims string) {
+func composes(t *testing.T, schemas *validation.Schemas, text string) {
 	t.Helper()
-	if claims == "" {
+	if text == "" {
 		return
 	}
 	file := filepath.Join(t.TempDir(), "claims.yaml")
-	if err := os.WriteFile(file, []byte(claims), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	objs, err := readClaims(t.Context(), schemas, []string{singleTeam, file})
+	read, err := claims.Read(t.Context(), schemas, []string{singleTeam, file})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := newRenderer(schemas, "ghcr.io/gorizond/koldun:golden", &out).renderAll(t.Context(), objs); err != nil {
+	if err := render.Claims(t.Context(), render.Config{Schemas: schemas, Image: "ghcr.io/gorizond/koldun:golden"}, read, &out); err != nil {
 		t.Error(err)
 	}
 }

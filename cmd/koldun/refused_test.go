@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorizond/koldun/cmd/koldun/programtest"
 	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -58,12 +59,12 @@ func TestFlagsAreCheckedBeforeNATS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := startEnv(t, env, append(append([]string{}, c.command...), c.flag)...)
-			if status := p.exit(t); status != 10 {
+			p := programtest.StartEnv(t, env, append(append([]string{}, c.command...), c.flag)...)
+			if status := p.Exit(t); status != 10 {
 				t.Errorf("exit status %d, want 10", status)
 			}
-			if !strings.Contains(p.text(), c.says) || strings.Contains(p.text(), "cannot connect") {
-				t.Errorf("output: got %q, want %q in it", p.text(), c.says)
+			if !strings.Contains(p.Text(), c.says) || strings.Contains(p.Text(), "cannot connect") {
+				t.Errorf("output: got %q, want %q in it", p.Text(), c.says)
 			}
 		})
 	}
@@ -76,22 +77,22 @@ func TestWrongCredentials(t *testing.T) {
 	srv := natstest.Start(t)
 	env := []string{names.EnvNATSURL + "=" + srv.URL(), names.EnvNATSUser + "=koldun", names.EnvNATSPassword + "=wrong-SECRET"}
 	const refusal = `the server refuses user "koldun" with its password`
-	look := startEnv(t, env, "requests", "list")
-	if status := look.exit(t); status != 11 {
+	look := programtest.StartEnv(t, env, "requests", "list")
+	if status := look.Exit(t); status != 11 {
 		t.Errorf("exit status %d, want 11", status)
 	}
 	for _, want := range []string{refusal, srv.URL(), names.EnvNATSPassword} {
-		if !strings.Contains(look.text(), want) {
-			t.Errorf("the output lacks %q:\n%s", want, look.text())
+		if !strings.Contains(look.Text(), want) {
+			t.Errorf("the output lacks %q:\n%s", want, look.Text())
 		}
 	}
-	server := startEnv(t, env, "dispatcher", "--identity=d", "--listen=127.0.0.1:0")
-	server.expect(t, `the server refuses user \\?"koldun\\?" with its password`)
-	server.interrupt(t)
-	if status := server.exit(t); status != 0 {
+	server := programtest.StartEnv(t, env, "dispatcher", "--identity=d", "--listen=127.0.0.1:0")
+	server.Expect(t, `the server refuses user \\?"koldun\\?" with its password`)
+	server.Interrupt(t)
+	if status := server.Exit(t); status != 0 {
 		t.Errorf("exit status %d of a server that waits, want 0", status)
 	}
-	if all := look.text() + server.text(); strings.Contains(all, "SECRET") {
+	if all := look.Text() + server.Text(); strings.Contains(all, "SECRET") {
 		t.Errorf("output contains the password:\n%s", all)
 	}
 }

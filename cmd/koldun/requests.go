@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/gorizond/koldun/cmd/koldun/up"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/nats/bus"
@@ -55,7 +56,7 @@ func (c *RequestsCmd) open(ctx context.Context, log *slog.Logger) (*bus.Bus, err
 	if !c.embedded() {
 		return connectBus(ctx, "requests", 0, log)
 	}
-	cfg, err := readConnection(ctx, cmp.Or(c.Data, defaultData))
+	cfg, err := up.Connection(ctx, cmp.Or(c.Data, defaultData))
 	if c.Data == "" && fault.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("cannot look into the queue: %w; name another data folder with --data, or set %s to nats://HOST:PORT", err, names.EnvNATSURL)
 	}

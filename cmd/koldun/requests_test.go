@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gorizond/koldun/cmd/koldun/programtest"
 	"github.com/gorizond/koldun/internal/engine/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
@@ -13,8 +14,8 @@ import (
 func (f *stack) prints(status int, args []string, want ...string) {
 	f.t.Helper()
 	p := f.koldun(args...)
-	got := p.exit(f.t)
-	text := p.text()
+	got := p.Exit(f.t)
+	text := p.Text()
 	if got != status {
 		f.t.Errorf("koldun %s: exit status %d, want %d", strings.Join(args, " "), got, status)
 	}
@@ -29,7 +30,7 @@ func (f *stack) prints(status int, args []string, want ...string) {
 }
 
 func TestRequests(t *testing.T) {
-	withoutRace(t)
+	programtest.WithoutRace(t)
 	t.Parallel()
 	f := newStack(t)
 	var cured atomic.Bool
@@ -45,7 +46,7 @@ func TestRequests(t *testing.T) {
 		}
 		return enginetest.Echo(r)
 	})
-	f.dispatcher("d1").expect(t, "ready|serving|listening|dispatcher")
+	f.dispatcher("d1").Expect(t, "ready|serving|listening|dispatcher")
 	f.runner("r1", engine)
 
 	poison := f.ask("req_poison", "a secret prompt")

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/cmd/koldun/programtest"
 	"github.com/gorizond/koldun/internal/engine/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
@@ -48,13 +49,15 @@ func (f *stack) ctx() context.Context {
 	return waittest.Context(f.t)
 }
 
-func (f *stack) koldun(args ...string) *process { return startEnv(f.t, f.env, args...) }
+func (f *stack) koldun(args ...string) *programtest.Process {
+	return programtest.StartEnv(f.t, f.env, args...)
+}
 
-func (f *stack) dispatcher(identity string) *process {
+func (f *stack) dispatcher(identity string) *programtest.Process {
 	return f.koldun("--log-level=debug", "dispatcher", "--listen=127.0.0.1:0", "--identity="+identity)
 }
 
-func (f *stack) runner(name string, e *enginetest.Engine) *process {
+func (f *stack) runner(name string, e *enginetest.Engine) *programtest.Process {
 	return f.koldun("llm", "--listen=127.0.0.1:0", "--engine="+e.URL, "--session=ns_model", "--runner="+name, "--model=ns/model")
 }
 

@@ -11,13 +11,6 @@ import (
 	"github.com/gorizond/koldun/test/waittest"
 )
 
-func (p *process) signal(t *testing.T, s syscall.Signal) {
-	t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A leader that is suspended during its work, and resumes when another one leads,
 // has no effect: no request is lost, assigned again or truncated, and the outcome of
 // each is that of the new leader.
@@ -37,7 +30,7 @@ func TestStoppedLeaderChangesNothing(t *testing.T) {
 		f.runner(fmt.Sprintf("r%d", i), e)
 	}
 	old := f.dispatcher("old")
-	old.expect(t, `msg=leading|"leading"`)
+	old.Expect(t, `msg=leading|"leading"`)
 	running := f.ask("req_running", "slow") // keeps one runner busy during the whole test
 	running.begun(t)
 	waittest.Send(t, "a piece passes", gate, struct{}{})
@@ -47,12 +40,12 @@ func TestStoppedLeaderChangesNothing(t *testing.T) {
 	var during []*asked
 	for i := range 20 {
 		if i == 5 {
-			old.signal(t, syscall.SIGSTOP)
+			old.Signal(t, syscall.SIGSTOP)
 		}
 		during = append(during, f.ask(fmt.Sprintf("req_during_%d", i), fmt.Sprint("during ", i)))
 	}
 	next := f.dispatcher("next")
-	next.expect(t, `msg=leading|"leading"`)
+	next.Expect(t, `msg=leading|"leading"`)
 	for i, a := range during {
 		if o := f.want(a, fmt.Sprint("during ", i)); o.Attempts != 1 {
 			t.Errorf("%s took %d attempts, want 1", a.req.ID, o.Attempts)
@@ -66,8 +59,8 @@ func TestStoppedLeaderChangesNothing(t *testing.T) {
 	for i := range 10 {
 		waiting = append(waiting, f.ask(fmt.Sprintf("req_waiting_%d", i), fmt.Sprint("waiting ", i)))
 	}
-	old.signal(t, syscall.SIGCONT)
-	old.expect(t, `no longer leading`)
+	old.Signal(t, syscall.SIGCONT)
+	old.Expect(t, `no longer leading`)
 	for range 5 {
 		waittest.Send(t, "a piece passes", gate, struct{}{})
 	}

@@ -2,36 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"log/slog"
-	"os"
-	"os/signal"
-	"path/filepath"
-	"runtime"
-	"syscall"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/gorizond/koldun/apis/validation"
-	"github.com/gorizond/koldun/cmd/koldun/managed"
-	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/reason"
-	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/local"
-	"github.com/gorizond/koldun/internal/local/terminal"
-	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/telemetry"
+	"github.com/gorizond/koldun/cmd/koldun/up"
 )
-
-// localImage is the image of containers that run this program. It is the same for
-// all versions, so that a new version does not replace the objects of an old one.
-const localImage = "ghcr.io/gorizond/koldun:latest"
-
-// onceTries bounds the polls of a server that cannot be reached, with --once. They
-// take about half a minute.
-const onceTries = 10
 
 // UpCmd runs claims on this machine. On SIGHUP it reads them again.
 type UpCmd struct {
@@ -47,187 +20,15 @@ type UpCmd struct {
 
 // Run runs the claims until ctx ends, with --once until the question is answered.
 func (c *UpCmd) Run(ctx context.Context, cli *CLI) error {
-	schemas, err := validation.Load()
-	if err != nil {
-		return err
-	}
-	claims, err := readClaims(ctx, schemas, c.Files)
-	if err != nil {
-		return err
-	}
-	data, err := local.OpenData(c.Data)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = data.Close() }()
-	logFile, err := os.Create(data.Path("logs", "koldun.log"))
-	if err != nil {
-		return fmt.Errorf("cannot write log: %w", err)
-	}
-	defer func() { _ = logFile.Close() }()
-	log, err := telemetry.NewLogger(logFile, cli.LogLevel, telemetry.Text)
-	if err != nil {
-		return err
-	}
-	m := &upRun{cmd: c, data: data, log: log, schemas: schemas, screen: terminal.New(os.Stdout, terminal.Detect(os.Stdout)), out: os.Stdout}
-	defer m.screen.Close()
-	return m.run(ctx, claims)
-}
-
-// An upRun is one run of koldun up: the servers that a cluster would have, and
-// package local, which runs the composed objects.
-type upRun struct {
-	cmd     *UpCmd
-	data    *local.Data
-	log     *slog.Logger
-	schemas *validation.Schemas
-	screen  *terminal.Terminal
-	out     io.Writer
-}
-
-func (m *upRun) run(ctx context.Context, claims []local.Object) error {
-	// The servers outlive ctx, because their clients stop first.
-	s, err := m.serve(context.WithoutCancel(ctx))
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	l, err := m.local(s, claims)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var g errgroup.Group
-	g.Go(func() error {
-		defer cancel()
-		return l.Run(ctx)
+	return up.Run(ctx, up.Config{
+		Files:    c.Files,
+		HubDir:   c.HubDir,
+		Data:     c.Data,
+		Ports:    c.Port,
+		Dllama:   c.Dllama,
+		Ask:      c.Ask,
+		Embedded: c.Embedded,
+		Once:     c.Once,
+		LogLevel: cli.LogLevel,
 	})
-	g.Go(func() error { m.reload(ctx, l); return nil })
-	err = m.follow(ctx, l)
-	if err != nil || m.cmd.Once {
-		cancel()
-	}
-	if ended := g.Wait(); ended != nil {
-		return ended
-	}
-	if errors.Is(err, context.Canceled) || fault.Is(err, fault.Interrupted) {
-		return nil // stopped on request
-	}
-	return err
-}
-
-// reload reads the claims again on every SIGHUP, until ctx ends. Claims that it
-// cannot read change nothing.
-func (m *upRun) reload(ctx context.Context, l *local.Local) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hangup:
-		}
-		claims, err := readClaims(ctx, m.schemas, m.cmd.Files)
-		if err == nil {
-			err = l.Apply(claims)
-		}
-		if err != nil && ctx.Err() == nil {
-			m.say(fmt.Sprintf("\nCannot reload claims, the old ones stay in effect: %v\n", err))
-			continue
-		}
-		m.say("\nReloaded claims.\n")
-	}
-}
-
-func (m *upRun) local(s *servers, claims []local.Object) (*local.Local, error) {
-	binary, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("cannot find the koldun executable: %w", err)
-	}
-	if binary, err = filepath.EvalSymlinks(binary); err != nil {
-		return nil, fmt.Errorf("cannot find the koldun executable: %w", err)
-	}
-	programs, err := findDllama(m.cmd.Dllama, os.Getenv("PATH"), filepath.Dir(binary))
-	if err != nil {
-		return nil, err
-	}
-	env := []string{envListenHost + "=127.0.0.1", "KOLDUN_ALLOWED_HOSTS=localhost", "KOLDUN_LOG_FORMAT=text"}
-	if programs.folder != "" {
-		env = append(env, "PATH="+programs.folder+string(os.PathListSeparator)+os.Getenv("PATH"))
-	}
-	if s.hub != "" {
-		env = append(env, names.EnvHFEndpoint+"="+s.hub)
-	}
-	tries := 0
-	if m.cmd.Once {
-		tries = onceTries
-		env = append(env, "KOLDUN_NO_DRAIN=true") // nobody else sends requests
-	}
-	var l *local.Local
-	resources := managed.New(managed.Config{
-		NATS: s.nats, S3: s.s3, Hub: s.hub, EmbeddedOnly: m.cmd.Embedded, Log: m.log, Using: m.using, Default: m.schemas.Default,
-		Configs:    func(kind, namespace, name string) (local.Object, bool) { return l.Config(kind, namespace, name) },
-		Secrets:    func(namespace string) []local.Secret { return l.Secrets(namespace) },
-		Composites: func(kind, namespace string) []local.Composite { return l.Composites(kind, namespace) },
-	})
-	s.close = append(s.close, resources.Close)
-	l, err = local.New(local.Config{
-		Claims:      claims,
-		Data:        m.data,
-		Composer:    newComposer(m.schemas, compose.Config{Image: localImage, Cores: runtime.NumCPU(), Processes: true, Trusted: true}),
-		Managed:     resources,
-		Observer:    m.screen,
-		Binary:      binary,
-		OwnImage:    localImage,
-		Program:     programs.check,
-		Servers:     findServers(),
-		Exec:        []string{"exec", "--"},
-		Memory:      machineMemory(),
-		Tries:       tries,
-		Env:         env,
-		Login:       s.users.login,
-		Ports:       m.cmd.Port,
-		FinalReason: reason.Final,
-		Logger:      m.log,
-	})
-	return l, err
-}
-
-// using prints a server when it is first used.
-func (m *upRun) using(u managed.Use) {
-	what, where := map[managed.System]string{managed.NATS: "NATS", managed.S3: "Store"}[u.System], u.Address
-	switch {
-	case u.Embedded:
-		where = "embedded, in " + m.cmd.Data
-	case where == "":
-		where = "Amazon S3"
-	}
-	m.say(fmt.Sprintf("  %-8s  %s\n", what, where))
-}
-
-// follow waits until the claims are ready, asks the question, and waits for ctx to
-// end.
-func (m *upRun) follow(ctx context.Context, l *local.Local) error {
-	roots, err := l.Wait(ctx)
-	if err != nil {
-		return err
-	}
-	for _, r := range roots {
-		if r.Failed {
-			return fault.Errorf(fault.Invalid, "cannot serve %s: %s: %s", r.Object.Key(), r.Reason, r.Message)
-		}
-	}
-	for _, r := range roots {
-		if err := m.present(ctx, l, r); err != nil {
-			return err
-		}
-	}
-	if m.cmd.Once {
-		return nil
-	}
-	m.say("\nServing. Press Ctrl-C to stop.\n")
-	<-ctx.Done()
-	return ctx.Err()
 }

@@ -20,7 +20,7 @@ func TestProbedPorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rendered, err := filepath.Glob("../../cmd/koldun/testdata/golden/*.yaml")
+	rendered, err := filepath.Glob("../../cmd/koldun/render/testdata/golden/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

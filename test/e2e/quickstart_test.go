@@ -27,7 +27,7 @@ func (p *suite) quickstart(t *testing.T) {
 	for _, condition := range []string{"Serving", "Ready", "Synced"} {
 		cluster.Eventually(t, "the quickstart to be "+condition, p.holds("default", api, "Dllama", name, condition))
 	}
-	for _, message := range compare(t, read(t, repository+"/cmd/koldun/testdata/golden/quickstart-dllama.yaml"), p.recorder.composed("default")) {
+	for _, message := range compare(t, read(t, repository+"/cmd/koldun/render/testdata/golden/quickstart-dllama.yaml"), p.recorder.composed("default")) {
 		t.Error(message)
 	}
 	p.staysIdle(t, name)

@@ -120,13 +120,10 @@ func (c *child) end(atOnce bool) error {
 	return c.err
 }
 
-// IsChild reports whether Start has started this process.
-func IsChild() bool { return os.Getenv(childEnv) != "" }
-
 // RunChild runs the gateway and exits, if Start has started this process.
 // Otherwise it returns at once.
 func RunChild() {
-	if IsChild() {
+	if os.Getenv(childEnv) != "" {
 		os.Exit(serve(bufio.NewReader(os.Stdin), os.NewFile(3, "answer")))
 	}
 }

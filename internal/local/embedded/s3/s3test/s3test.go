@@ -41,10 +41,6 @@ var shared struct {
 // does not return.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Child reports whether this process is a gateway, which must call Main at once.
-// It is for packages that prepare more than Main.
-func Child() bool { return s3.IsChild() }
-
 // Run is Main for packages that clean up after it: it returns the exit status of
 // the process.
 func Run(m *testing.M) int {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package programtest
+
+const raceFlag = "-race=false"
