@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -41,49 +42,56 @@ func (c *compositeState) requires(namespace string, o Object) bool {
 	return false
 }
 
+// compositions compose the composites of a table. The goroutine of Run calls them.
+type compositions struct {
+	table    *table
+	composer Composer
+}
+
 // composeAll composes until nothing is dirty.
-func (l *Local) composeAll() {
+func (c *compositions) composeAll(ctx context.Context) {
+	t := c.table
 	for range maxSettle {
-		if len(l.dirty) == 0 {
+		if len(t.dirty) == 0 {
 			return
 		}
 		// Oldest first: parents before children, in a stable order.
-		for _, key := range slices.Clone(l.order) {
-			if e := l.table[key]; l.dirty[key] && e != nil && !l.ending {
-				delete(l.dirty, key)
-				l.compose(e)
+		for _, key := range slices.Clone(t.order) {
+			if e := t.entries[key]; t.dirty[key] && e != nil && !t.ending {
+				delete(t.dirty, key)
+				c.compose(ctx, e)
 			}
 		}
 	}
-	for key := range l.dirty {
-		l.reportProblem(key, fault.Errorf(fault.Internal, "cannot settle %s: its composition changes every time", key))
+	for key := range t.dirty {
+		t.reportProblem(key, fault.Errorf(fault.Internal, "cannot settle %s: its composition changes every time", key))
 	}
-	clear(l.dirty)
+	clear(t.dirty)
 }
 
 // compose composes one composite and applies its desired objects.
-func (l *Local) compose(e *entry) {
+func (c *compositions) compose(ctx context.Context, e *entry) {
 	if e.removing {
 		return
 	}
-	composed, err := l.desiredOf(e)
+	composed, err := c.desiredOf(ctx, e)
 	e.composite.fatal = ""
 	if err != nil {
 		composed = Composed{Results: []Result{{Severity: Fatal, Message: err.Error()}}}
 	}
-	l.handleResults(e, composed.Results)
+	c.handleResults(e, composed.Results)
 	var trouble error
 	if e.composite.fatal != "" {
 		trouble = errors.New(e.composite.fatal)
 	} else {
 		e.composite.desired, e.composite.ready, e.composite.unready = sortedKeys(composed.Desired), composed.Ready, composed.Unready
-		trouble = l.applyDesired(e, composed.Desired)
+		trouble = c.applyDesired(e, composed.Desired)
 	}
-	l.setCompositeStatus(e, composed, trouble)
+	c.setCompositeStatus(e, composed, trouble)
 }
 
 // handleResults reports each warning once, and records fatal results.
-func (l *Local) handleResults(e *entry, results []Result) {
+func (c *compositions) handleResults(e *entry, results []Result) {
 	var warnings []error
 	for _, r := range results {
 		switch {
@@ -93,38 +101,27 @@ func (l *Local) handleResults(e *entry, results []Result) {
 			e.composite.fatal = r.Message
 		}
 	}
-	l.reportProblemOnce(e, errors.Join(warnings...))
+	c.table.reportProblemOnce(e, errors.Join(warnings...))
 }
 
 // desiredOf computes the desired objects of a composite.
-func (l *Local) desiredOf(e *entry) (Composed, error) {
+func (c *compositions) desiredOf(ctx context.Context, e *entry) (Composed, error) {
 	observed := map[string]Object{}
 	for role, key := range e.children {
-		if child := l.table[key]; child != nil {
+		if child := c.table.entries[key]; child != nil {
 			observed[role] = child.obj
 		}
 	}
-	composed, err := ComposeUntilStable(l.ctx, l.cfg.Composer, Input{
+	composed, err := ComposeUntilStable(ctx, c.composer, Input{
 		Composite: e.obj, Observed: observed, Requirements: e.composite.requirements,
-		Find: func(r Requirement) []Object { return l.find(e.key.Namespace, r) },
+		Find: func(r Requirement) []Object { return c.table.find(e.key.Namespace, r) },
 	})
 	e.composite.requirements = composed.Requirements
 	return composed, err
 }
 
-// find returns the objects that match a requirement, oldest first.
-func (l *Local) find(namespace string, r Requirement) []Object {
-	var found []Object
-	for _, key := range l.order {
-		if o := l.table[key].obj; r.Matches(namespace, o) {
-			found = append(found, o)
-		}
-	}
-	return found
-}
-
 // applyDesired applies desired objects and removes those that are no longer desired.
-func (l *Local) applyDesired(e *entry, desired map[string]Object) error {
+func (c *compositions) applyDesired(e *entry, desired map[string]Object) error {
 	var errs []error
 	for _, role := range sortedKeys(desired) {
 		obj, err := composedObject(desired[role], e.key, role)
@@ -133,16 +130,16 @@ func (l *Local) applyDesired(e *entry, desired map[string]Object) error {
 			continue
 		}
 		if old, ok := e.children[role]; ok && old != obj.Key() {
-			l.remove(old) // another object takes the role; the composite is dirty again when the old one is removed
+			c.table.remove(old) // another object takes the role; the composite is dirty again when the old one is removed
 			continue
 		}
-		if err := l.apply(obj, e.key, role); err != nil {
+		if err := c.table.apply(obj, e.key, role); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	for _, role := range sortedKeys(e.children) {
 		if _, ok := desired[role]; !ok {
-			l.remove(e.children[role])
+			c.table.remove(e.children[role])
 		}
 	}
 	return errors.Join(errs...)
@@ -185,16 +182,16 @@ func setField(meta map[string]any, field, key, value string) {
 }
 
 // setCompositeStatus writes status and conditions.
-func (l *Local) setCompositeStatus(e *entry, composed Composed, trouble error) {
+func (c *compositions) setCompositeStatus(e *entry, composed Composed, trouble error) {
 	synced := Condition{Type: Synced, Status: True, Reason: "ReconcileSuccess"}
 	if trouble != nil {
 		synced = Condition{Type: Synced, Status: False, Reason: "ReconcileError", Message: trouble.Error()}
 	}
-	ready := l.readiness(e)
+	ready := c.readiness(e)
 	conditions := []Condition{ready, synced}
-	for _, c := range composed.Conditions {
-		if c.Type != Ready && c.Type != Synced {
-			conditions = append(conditions, c)
+	for _, other := range composed.Conditions {
+		if other.Type != Ready && other.Type != Synced {
+			conditions = append(conditions, other)
 		}
 	}
 	status, _ := fields(e.obj["status"])
@@ -204,25 +201,25 @@ func (l *Local) setCompositeStatus(e *entry, composed Composed, trouble error) {
 	}
 	maps.Copy(next, composed.Status)
 	next["conditions"] = withTransitionTimes(conditions, status["conditions"])
-	if l.setStatus(e, next) {
-		l.dirty[e.key] = true // the status is an input as well
+	if c.table.setStatus(e, next) {
+		c.table.dirty[e.key] = true // the status is an input as well
 	}
 	e.blocked = ""
 	if trouble != nil {
 		e.blocked = trouble.Error()
 	}
-	l.emitConditions(e, conditions)
-	l.setReady(e, ready.Status == True, ready.Message)
+	c.emitConditions(e, conditions)
+	c.table.setReady(e, ready.Status == True, ready.Message)
 }
 
 // readiness returns a composite's condition Ready, as Crossplane computes it.
-func (l *Local) readiness(e *entry) Condition {
+func (c *compositions) readiness(e *entry) Condition {
 	if e.composite.fatal != "" {
 		return Condition{Type: Ready, Status: False, Reason: "Creating", Message: e.composite.fatal}
 	}
 	var unready []string
 	for _, role := range e.composite.desired {
-		if !l.childReady(e, role) {
+		if !c.table.childReady(e, role) {
 			unready = append(unready, role)
 		}
 	}
@@ -235,26 +232,17 @@ func (l *Local) readiness(e *entry) Condition {
 	return Condition{Type: Ready, Status: True, Reason: "Available"}
 }
 
-// childReady reports whether a composed resource is ready.
-func (l *Local) childReady(e *entry, role string) bool {
-	if ready, ok := e.composite.ready[role]; ok {
-		return ready
-	}
-	child := l.table[e.children[role]]
-	return child != nil && condition(child.obj, Ready).Status == True
-}
-
 // emitConditions reports conditions with a new status or reason.
-func (l *Local) emitConditions(e *entry, conditions []Condition) {
+func (c *compositions) emitConditions(e *entry, conditions []Condition) {
 	before := e.composite.conditions
 	e.composite.conditions = map[string]Condition{}
-	for _, c := range conditions {
-		e.composite.conditions[c.Type] = c
-		old := before[c.Type]
-		if c.Type == Ready || c.Type == Synced && c.Status == True || c == old {
+	for _, now := range conditions {
+		e.composite.conditions[now.Type] = now
+		old := before[now.Type]
+		if now.Type == Ready || now.Type == Synced && now.Status == True || now == old {
 			continue
 		}
-		l.emit(Event{Type: ConditionChanged, Object: e.key, Condition: c, Message: c.Message})
+		c.table.emit(Event{Type: ConditionChanged, Object: e.key, Condition: now, Message: now.Message})
 	}
 }
 

@@ -28,35 +28,21 @@ func (c *composites) remove(k Key) {
 	delete(c.all, k)
 }
 
-// Composites returns all composites of a kind in a namespace, in no order. A
-// Managed that creates composites uses it. It is safe for concurrent use.
-func (l *Local) Composites(kind, namespace string) []Composite {
-	l.composites.mu.Lock()
-	defer l.composites.mu.Unlock()
+// of returns all composites of a kind in a namespace, in no order.
+func (c *composites) of(kind, namespace string) []Composite {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var out []Composite
-	for k, c := range l.composites.all {
+	for k, one := range c.all {
 		if k.Kind == kind && k.Namespace == namespace {
-			out = append(out, c)
+			out = append(out, one)
 		}
 	}
 	return out
 }
 
-// updateComposites updates the composites. It reconciles the managed resource that
-// created the composite, or all of them if none did.
-func (l *Local) updateComposites(e *entry) {
-	if classOf(e.key) != compositeClass {
-		return
-	}
-	there := l.table[e.key] == e
-	if there {
-		l.composites.set(e)
-	} else {
-		l.composites.remove(e.key)
-	}
-	if owner := l.table[e.owner]; owner != nil {
-		if m, ok := owner.unit.(*managedUnit); ok {
-			m.reconcileNow()
-		}
-	}
+// Composites returns all composites of a kind in a namespace, in no order. A
+// Managed that creates composites uses it. It is safe for concurrent use.
+func (l *Local) Composites(kind, namespace string) []Composite {
+	return l.composites.of(kind, namespace)
 }

@@ -11,6 +11,13 @@ type configs struct {
 
 func newConfigs() *configs { return &configs{all: map[Key]Object{}} }
 
+func (c *configs) get(k Key) (Object, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o, ok := c.all[configKey(k)]
+	return o, ok
+}
+
 func (c *configs) set(o Object) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,8 +43,5 @@ func configKey(k Key) Key {
 // namespace, and whether it exists. A Managed uses it. It is safe for concurrent
 // use.
 func (l *Local) Config(kind, namespace, name string) (Object, bool) {
-	l.configs.mu.Lock()
-	defer l.configs.mu.Unlock()
-	o, ok := l.configs.all[configKey(Key{Kind: kind, Namespace: namespace, Name: name})]
-	return o, ok
+	return l.configs.get(Key{Kind: kind, Namespace: namespace, Name: name})
 }

@@ -3,6 +3,7 @@ package local
 import (
 	"time"
 
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/model/progress"
 )
 
@@ -63,4 +64,32 @@ type Endpoint struct {
 	Service Key
 	Port    int    // of the Service
 	Address string // local address, 127.0.0.1:PORT
+}
+
+// emit sends an event to the observer.
+func (t *table) emit(e Event) {
+	e.Time = time.Now()
+	if known := t.entries[e.Object]; known != nil {
+		e.Owner, e.Role = known.owner, known.role
+	}
+	t.observer.Observe(e)
+}
+
+// reportProblemOnce reports the current error of an object, if any, unless it was the last
+// one reported.
+func (t *table) reportProblemOnce(e *entry, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if err != nil && text != e.lastProblem {
+		t.reportProblem(e.key, err)
+	}
+	e.lastProblem = text
+}
+
+// reportProblem reports an error that will be retried.
+func (t *table) reportProblem(about Key, err error) {
+	t.log.Debug("trouble", "object", about.String(), "kind", fault.KindOf(err), "error", err)
+	t.emit(Event{Type: Problem, Object: about, Message: err.Error()})
 }

@@ -235,7 +235,7 @@ func (w *harness) look(f func()) {
 // object returns the current state of an object, or nil.
 func (w *harness) object(k Key) (o Object) {
 	w.look(func() {
-		if e := w.table[k]; e != nil {
+		if e := w.table.entries[k]; e != nil {
 			o = e.obj
 		}
 	})

@@ -85,7 +85,7 @@ func (j *job) apply() {
 	}
 	err := fault.As(fault.Invalid, j.e.obj.Decode(&j.spec, "spec"))
 	if err == nil {
-		err = j.l.host().Runnable(j.spec.Template.Spec)
+		err = j.l.pods.host().Runnable(j.spec.Template.Spec)
 	}
 	if err != nil {
 		j.block(err)
@@ -103,13 +103,13 @@ func (j *job) retry() {
 func (j *job) block(err error) {
 	j.over = true
 	j.e.blocked = err.Error()
-	j.l.emit(Event{Type: NotRunHere, Object: j.e.key, Message: err.Error()})
+	j.l.table.emit(Event{Type: NotRunHere, Object: j.e.key, Message: err.Error()})
 }
 
 func (j *job) start() {
-	plan, err := j.l.plan(j.e.key, j.e.key.Name, j.spec.Template.Spec)
+	plan, err := j.l.pods.plan(j.e.key, j.e.key.Name, j.spec.Template.Spec)
 	if j.waiting = fault.Is(err, fault.NotFound); j.waiting {
-		j.l.reportProblemOnce(j.e, err)
+		j.l.table.reportProblemOnce(j.e, err)
 		return
 	}
 	if err != nil {
@@ -120,18 +120,18 @@ func (j *job) start() {
 	j.cancel, j.running = cancel, true
 	began := time.Now()
 	j.report(began, jobState{active: 1})
-	j.l.reconcileAll()
+	j.l.table.reconcileAll()
 	j.l.runners.Go(func() {
 		defer cancel()
 		end := j.run(ctx, plan, began)
 		j.l.post(func() {
-			j.l.give(j.e.key, plan)
+			j.l.pods.give(j.e.key, plan)
 			j.running = false
 			if !j.over {
 				j.over = true
 				j.report(began, end)
-				j.l.emit(Event{Type: JobEnded, Object: j.e.key, Message: end.message, Failed: end.reason != ""})
-				j.l.reconcileAll()
+				j.l.table.emit(Event{Type: JobEnded, Object: j.e.key, Message: end.message, Failed: end.reason != ""})
+				j.l.table.reconcileAll()
 			}
 			j.finish()
 		})
@@ -155,7 +155,7 @@ func (j *job) run(ctx context.Context, plan *pod.Plan, began time.Time) jobState
 	watch := podWatcher{l: j.l, owner: j.e.key, pod: plan.Name, ready: func(bool, string) {}}
 	wait := firstRetry
 	for failed := 0; ; {
-		res := j.l.machine.Complete(ctx, plan, watch)
+		res := j.l.pods.machine.Complete(ctx, plan, watch)
 		if res.OK {
 			return jobState{succeeded: 1, failed: failed, message: "completed"}
 		}
@@ -176,7 +176,7 @@ func (j *job) run(ctx context.Context, plan *pod.Plan, began time.Time) jobState
 		again := fmt.Errorf("%s; trying again in %v", res.Message, wait)
 		j.l.post(func() {
 			j.report(began, state)
-			j.l.reportProblem(j.e.key, again)
+			j.l.table.reportProblem(j.e.key, again)
 		})
 		retry := time.NewTimer(wait)
 		select {
@@ -207,7 +207,7 @@ func (j *job) report(began time.Time, s jobState) {
 	if len(conditions) > 0 {
 		status["conditions"] = withTransitionTimes(conditions, old["conditions"])
 	}
-	j.l.setStatus(j.e, status)
+	j.l.table.setStatus(j.e, status)
 }
 
 func (j *job) stop(_ stopReason, done func()) {

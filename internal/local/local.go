@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local/pod"
@@ -20,21 +19,17 @@ type Local struct {
 	ctx     context.Context //nolint:containedctx // of Run; what units start outlives the call that starts it
 	inbox   chan func()     // any goroutine sends, through post
 	closed  chan struct{}   // closed when the inbox is no longer read
-	machine *pod.Machine
-	ports   *pod.Ports
-	hosts   *hosts
 	runners sync.WaitGroup
 
 	secrets    *secrets    // safe for concurrent use
 	configs    *configs    // safe for concurrent use
 	composites *composites // safe for concurrent use
 
-	table  map[Key]*entry
-	order  []Key        // of the table, oldest first
-	dirty  map[Key]bool // composites to compose
-	roots  []Key
-	ending bool
-	fatal  error // that ends Run
+	table        *table
+	compositions compositions
+	pods         *pods
+	roots        []Key
+	fatal        error // that ends Run
 
 	outcome outcome // safe for concurrent use
 }
@@ -50,20 +45,38 @@ func New(cfg Config) (*Local, error) {
 		return nil, err
 	}
 	cfg.Claims = claims
-	ports := pod.NewPorts()
-	return &Local{
+	l := &Local{
 		cfg:        cfg,
 		inbox:      make(chan func(), 64),
 		closed:     make(chan struct{}),
-		ports:      ports,
-		hosts:      newHosts(ports),
 		secrets:    newSecrets(),
 		configs:    newConfigs(),
 		composites: newComposites(),
-		table:      map[Key]*entry{},
-		dirty:      map[Key]bool{},
 		outcome:    newOutcome(),
-	}, nil
+	}
+	l.table = &table{
+		observer: cfg.Observer, log: cfg.Logger, newUnit: l.newUnit,
+		secrets: l.secrets, configs: l.configs, composites: l.composites,
+		entries: map[Key]*entry{}, dirty: map[Key]bool{},
+	}
+	l.compositions = compositions{table: l.table, composer: cfg.Composer}
+	l.pods = newPods(cfg, l.secrets)
+	return l, nil
+}
+
+// newUnit returns what runs an object, nil if nothing does.
+func (l *Local) newUnit(e *entry) unit {
+	switch classOf(e.key) {
+	case managedClass:
+		return newManagedUnit(l, e)
+	case workloadClass:
+		return &workload{l: l, e: e, pods: map[string]*podRun{}}
+	case jobClass:
+		return &job{l: l, e: e}
+	case serviceClass:
+		return &service{l: l, e: e}
+	}
+	return nil
 }
 
 // Run runs the claims until ctx ends, stops everything in order, and returns nil
@@ -76,7 +89,7 @@ func (l *Local) Run(ctx context.Context) error {
 		return fmt.Errorf("cannot run locally: %w", err)
 	}
 	defer tether.Close()
-	l.machine = &pod.Machine{Tether: tether, Binary: l.cfg.Binary, Logs: l.cfg.Data.Path("logs"), Grace: l.cfg.Grace, Exec: l.cfg.Exec}
+	l.pods.machine = &pod.Machine{Tether: tether, Binary: l.cfg.Binary, Logs: l.cfg.Data.Path("logs"), Grace: l.cfg.Grace, Exec: l.cfg.Exec}
 
 	// Processes outlive ctx, because they are stopped step by step.
 	running, cut := context.WithCancel(context.WithoutCancel(ctx))
@@ -84,7 +97,7 @@ func (l *Local) Run(ctx context.Context) error {
 	l.ctx = running
 	for _, claim := range l.cfg.Claims {
 		l.roots = append(l.roots, claim.Key())
-		if err := l.apply(claim, Key{}, ""); err != nil {
+		if err := l.table.apply(claim, Key{}, ""); err != nil {
 			l.fail(err)
 		}
 	}
@@ -116,7 +129,7 @@ func (l *Local) Apply(claims []Object) error {
 
 // replaceClaims replaces the roots by claims.
 func (l *Local) replaceClaims(claims []Object) error {
-	if l.ending {
+	if l.table.ending {
 		return fault.Errorf(fault.Interrupted, "cannot apply claims: everything is being stopped")
 	}
 	keep := map[Key]bool{}
@@ -126,11 +139,11 @@ func (l *Local) replaceClaims(claims []Object) error {
 	for _, claim := range claims {
 		keep[claim.Key()] = true
 		l.roots = append(l.roots, claim.Key())
-		errs = append(errs, l.apply(claim, Key{}, ""))
+		errs = append(errs, l.table.apply(claim, Key{}, ""))
 	}
 	for _, key := range before {
 		if !keep[key] {
-			l.remove(key)
+			l.table.remove(key)
 		}
 	}
 	return errors.Join(errs...)
@@ -140,7 +153,7 @@ func (l *Local) replaceClaims(claims []Object) error {
 func (l *Local) loop(ctx context.Context) {
 	for {
 		if l.fatal == nil {
-			l.composeAll()
+			l.compositions.composeAll(l.ctx)
 		}
 		if l.fatal != nil {
 			return
@@ -188,32 +201,4 @@ func (l *Local) fail(err error) {
 	if l.fatal == nil {
 		l.fatal = err
 	}
-}
-
-// emit sends an event to the observer.
-func (l *Local) emit(e Event) {
-	e.Time = time.Now()
-	if known := l.table[e.Object]; known != nil {
-		e.Owner, e.Role = known.owner, known.role
-	}
-	l.cfg.Observer.Observe(e)
-}
-
-// reportProblemOnce reports the current error of an object, if any, unless it was the last
-// one reported.
-func (l *Local) reportProblemOnce(e *entry, err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if err != nil && text != e.lastProblem {
-		l.reportProblem(e.key, err)
-	}
-	e.lastProblem = text
-}
-
-// reportProblem reports an error that will be retried.
-func (l *Local) reportProblem(about Key, err error) {
-	l.cfg.Logger.Debug("trouble", "object", about.String(), "kind", fault.KindOf(err), "error", err)
-	l.emit(Event{Type: Problem, Object: about, Message: err.Error()})
 }

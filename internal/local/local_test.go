@@ -310,7 +310,7 @@ func changing(t *testing.T, build func(generation int) Object) (w *harness, next
 	w.settle()
 	return w, func() {
 		generation.Add(1)
-		w.look(func() { w.dirty[xr("a").Key()] = true })
+		w.look(func() { w.table.dirty[xr("a").Key()] = true })
 	}
 }
 
@@ -558,14 +558,14 @@ func TestNestedCompositesAndRemoval(t *testing.T) {
 	pid := w.await("start", of(ProcessStarted, d.Key())).PID
 
 	gone.Store(true)
-	w.look(func() { w.dirty[xr("a").Key()] = true })
+	w.look(func() { w.table.dirty[xr("a").Key()] = true })
 	w.await("removal", of(Removed, model))
 	if processtest.Alive(pid) {
 		t.Error("the composite is gone before its process")
 	}
 	w.look(func() {
-		if len(w.table) != 1 {
-			t.Errorf("%d objects are left", len(w.table))
+		if len(w.table.entries) != 1 {
+			t.Errorf("%d objects are left", len(w.table.entries))
 		}
 	})
 	if diff := cmp.Diff([]string{"create kept", "create s", "delete s"}, sorted(things.did())); diff != "" {
@@ -674,7 +674,7 @@ func TestManagedIsUpdatedAndFailuresAreTold(t *testing.T) {
 		}
 	})
 	value.Store("2")
-	w.look(func() { w.dirty[xr("a").Key()] = true })
+	w.look(func() { w.table.dirty[xr("a").Key()] = true })
 	waittest.Until(t, "it is updated", func() bool { return cmp.Equal(things.did(), []string{"create s", "update s"}) })
 	if n := len(w.told(func(e Event) bool { return e.Type == Problem })); n != 1 {
 		t.Errorf("the same problem is reported %d times", n)

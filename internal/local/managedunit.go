@@ -84,16 +84,6 @@ func (m *managedUnit) reconcileNow() {
 	}
 }
 
-// reconcileAll reconciles all managed resources, because a Job may have changed one
-// of them.
-func (l *Local) reconcileAll() {
-	for _, key := range l.order {
-		if m, ok := l.table[key].unit.(*managedUnit); ok {
-			m.reconcileNow()
-		}
-	}
-}
-
 // reconcileLoop reconciles until ctx ends.
 func (m *managedUnit) reconcileLoop(ctx context.Context) {
 	poll := m.l.cfg.Poll
@@ -180,7 +170,7 @@ func (m *managedUnit) delete(ctx context.Context) {
 		if err == nil {
 			return
 		}
-		m.l.post(func() { m.l.reportProblem(m.e.key, fmt.Errorf("cannot delete %s: %w", m.e.key, err)) })
+		m.l.post(func() { m.l.table.reportProblem(m.e.key, fmt.Errorf("cannot delete %s: %w", m.e.key, err)) })
 		retry := time.NewTimer(wait)
 		select {
 		case <-retry.C:
@@ -226,11 +216,11 @@ func (m *managedUnit) report(obs Observation, err error, giveUp bool) {
 		ready = Condition{Type: Ready, Status: False, Reason: "Unavailable", Message: obs.Message}
 	}
 	status["conditions"] = withTransitionTimes([]Condition{ready, synced}, old["conditions"])
-	m.l.setStatus(m.e, status)
+	m.l.table.setStatus(m.e, status)
 	obj := m.e.obj
 	m.obj.Store(&obj)
-	m.l.setReady(m.e, ready.Status == True, ready.Message)
-	m.l.reportProblemOnce(m.e, err)
+	m.l.table.setReady(m.e, ready.Status == True, ready.Message)
+	m.l.table.reportProblemOnce(m.e, err)
 	m.tellProgress()
 }
 
@@ -244,7 +234,7 @@ func (m *managedUnit) connect(connection map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	return m.l.apply(secret, m.e.key, connectionRole)
+	return m.l.table.apply(secret, m.e.key, connectionRole)
 }
 
 // applyObjects creates the wanted objects, and removes others.
@@ -258,11 +248,11 @@ func (m *managedUnit) applyObjects(objects []Object) error {
 		}
 		role := createdRole + obj.Key().String()
 		wanted[role] = true
-		errs = append(errs, m.l.apply(obj, m.e.key, role))
+		errs = append(errs, m.l.table.apply(obj, m.e.key, role))
 	}
 	for _, role := range sortedKeys(m.e.children) {
 		if strings.HasPrefix(role, createdRole) && !wanted[role] {
-			m.l.remove(m.e.children[role])
+			m.l.table.remove(m.e.children[role])
 		}
 	}
 	return errors.Join(errs...)
@@ -274,7 +264,7 @@ func (m *managedUnit) tellProgress() {
 		return
 	}
 	m.e.progress = report
-	m.l.emit(Event{Type: ProgressMade, Object: m.e.key, Progress: report})
+	m.l.table.emit(Event{Type: ProgressMade, Object: m.e.key, Progress: report})
 }
 
 func (m *managedUnit) stop(reason stopReason, done func()) {

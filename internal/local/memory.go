@@ -8,13 +8,13 @@ import (
 // fits returns why the pods of a workload cannot run beside those of the others,
 // or nil: an Unsupported error if together they may take more memory than this
 // machine has.
-func (l *Local) fits(w *workload) error {
+func (w *workload) fits() error {
 	own, err := w.memory()
-	if err != nil || own == 0 || l.cfg.Memory == 0 {
+	if err != nil || own == 0 || w.l.cfg.Memory == 0 {
 		return err
 	}
 	sum := own
-	for _, e := range l.table {
+	for _, e := range w.l.table.entries {
 		if other, ok := e.unit.(*workload); ok && other != w && e.blocked == "" && !other.stopped {
 			n, err := other.memory()
 			if err != nil {
@@ -23,11 +23,11 @@ func (l *Local) fits(w *workload) error {
 			sum += n
 		}
 	}
-	if sum <= l.cfg.Memory {
+	if sum <= w.l.cfg.Memory {
 		return nil
 	}
 	return fault.Errorf(fault.Unsupported, "its pods need %s of memory, and together with the others %s, but this machine has %s: use a smaller model or a shorter context (spec.engine.maxSeqLen)",
-		bytesize.Format(own), bytesize.Format(sum), bytesize.Format(l.cfg.Memory))
+		bytesize.Format(own), bytesize.Format(sum), bytesize.Format(w.l.cfg.Memory))
 }
 
 // memory is what all pods of the workload may take.

@@ -91,7 +91,7 @@ func (l *Local) publishOutcome() {
 	for _, key := range l.roots {
 		switch classOf(key) {
 		case compositeClass, managedClass:
-			if e := l.table[key]; e != nil {
+			if e := l.table.entries[key]; e != nil {
 				roots = append(roots, l.root(e))
 			}
 		}
@@ -100,7 +100,7 @@ func (l *Local) publishOutcome() {
 }
 
 func (l *Local) root(e *entry) Root {
-	r := Root{Object: e.obj, Ready: condition(e.obj, Ready).Status == True, Endpoints: l.endpoints(e)}
+	r := Root{Object: e.obj, Ready: condition(e.obj, Ready).Status == True, Endpoints: l.table.endpoints(e)}
 	serving := condition(e.obj, Serving)
 	r.Reason, r.Message = serving.Reason, serving.Message
 	if r.Ready {
@@ -110,56 +110,11 @@ func (l *Local) root(e *entry) Root {
 		r.Failed = true
 		return r
 	}
-	if blocked, by := l.blockedBelow(e); blocked != "" {
+	if blocked, by := l.table.blockedBelow(e); blocked != "" {
 		r.Failed, r.Reason, r.Message = true, "NotRunHere", by.String()+": "+blocked
-		if classOf(by) == compositeClass || l.table[by].gaveUp {
+		if classOf(by) == compositeClass || l.table.entries[by].gaveUp {
 			r.Reason = "ReconcileError"
 		}
 	}
 	return r
-}
-
-// blockedBelow returns the reason why an object in the tree of e can never become
-// ready here, or "".
-func (l *Local) blockedBelow(e *entry) (why string, by Key) {
-	if e.blocked != "" {
-		return e.blocked, e.key
-	}
-	for _, role := range sortedKeys(e.children) {
-		child := l.table[e.children[role]]
-		if child == nil || child.removing || classOf(e.key) == compositeClass && l.childReady(e, role) {
-			continue
-		}
-		if why, by := l.blockedBelow(child); why != "" {
-			return why, by
-		}
-	}
-	return "", Key{}
-}
-
-// endpoints returns the open ports in the tree of e.
-func (l *Local) endpoints(e *entry) []Endpoint {
-	var found []Endpoint
-	for _, key := range l.order {
-		s, ok := l.table[key].unit.(*service)
-		if !ok || !l.below(key, e.key) {
-			continue
-		}
-		for _, p := range s.spec.Ports {
-			if open := s.open[p.Port]; open != nil {
-				found = append(found, Endpoint{Service: key, Port: p.Port, Address: open.Address()})
-			}
-		}
-	}
-	return found
-}
-
-// below reports whether an object is in the tree of another.
-func (l *Local) below(key, root Key) bool {
-	for e := l.table[key]; e != nil; e = l.table[e.owner] {
-		if e.key == root {
-			return true
-		}
-	}
-	return false
 }

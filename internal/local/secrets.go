@@ -30,6 +30,19 @@ func (s *secrets) get(kind, namespace, name string) (map[string][]byte, bool) {
 	return secret.Data, ok
 }
 
+// in returns all Secrets of a namespace, in no order.
+func (s *secrets) in(namespace string) []Secret {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Secret
+	for k, secret := range s.data {
+		if k.Kind == "Secret" && k.Namespace == namespace {
+			out = append(out, secret)
+		}
+	}
+	return out
+}
+
 func (s *secrets) set(o Object, data map[string][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,15 +66,7 @@ func (l *Local) Secret(namespace, name string) (map[string][]byte, bool) {
 // Secrets returns all Secrets of a namespace, in no order. It is safe for
 // concurrent use.
 func (l *Local) Secrets(namespace string) []Secret {
-	l.secrets.mu.Lock()
-	defer l.secrets.mu.Unlock()
-	var out []Secret
-	for k, s := range l.secrets.data {
-		if k.Kind == "Secret" && k.Namespace == namespace {
-			out = append(out, s)
-		}
-	}
-	return out
+	return l.secrets.in(namespace)
 }
 
 // secretData decodes the data of a Secret or ConfigMap.

@@ -80,7 +80,7 @@ func (s *service) listen(port int, first bool) error {
 	s.open[port] = p
 	s.l.runners.Go(func() { p.Serve(s.l.ctx) })
 	endpoint := Endpoint{Service: s.e.key, Port: port, Address: p.Address()}
-	s.l.emit(Event{Type: Listening, Object: s.e.key, Endpoint: endpoint})
+	s.l.table.emit(Event{Type: Listening, Object: s.e.key, Endpoint: endpoint})
 	return nil
 }
 
@@ -120,8 +120,8 @@ func (s *service) backends(target pod.NameOrPort) []string {
 // workloads returns the workloads whose pods the Service selects.
 func (s *service) workloads() []*workload {
 	var selected []*workload
-	for _, key := range s.l.order {
-		w, ok := s.l.table[key].unit.(*workload)
+	for _, key := range s.l.table.order {
+		w, ok := s.l.table.entries[key].unit.(*workload)
 		if ok && key.Namespace == s.e.key.Namespace && len(s.spec.Selector) > 0 && selects(s.spec.Selector, w.spec.Template.Metadata.Labels) {
 			selected = append(selected, w)
 		}
@@ -144,13 +144,4 @@ func (s *service) stop(_ stopReason, done func()) {
 	}
 	s.open = nil
 	done()
-}
-
-// refreshServices updates the Services of a namespace after a change of pods.
-func (l *Local) refreshServices(namespace string) {
-	for _, key := range l.order {
-		if s, ok := l.table[key].unit.(*service); ok && key.Namespace == namespace {
-			s.refresh()
-		}
-	}
 }

@@ -4,9 +4,9 @@ package local
 // end: it closes the ports, stops the workloads behind Services, and then all
 // others.
 func (l *Local) shutdown() {
-	l.ending = true
-	l.emit(Event{Type: Stopping})
-	for _, wave := range l.waves() {
+	l.table.ending = true
+	l.table.emit(Event{Type: Stopping})
+	for _, wave := range l.table.waves() {
 		pending := len(wave)
 		for _, u := range wave {
 			u.stop(onShutdown, func() { pending-- })
@@ -15,13 +15,14 @@ func (l *Local) shutdown() {
 			(<-l.inbox)()
 		}
 	}
-	l.emit(Event{Type: Stopped})
+	l.table.emit(Event{Type: Stopped})
 }
 
-func (l *Local) waves() [3][]unit {
+// waves returns the units in the order in which they stop.
+func (t *table) waves() [3][]unit {
 	front := map[*workload]bool{}
-	for _, key := range l.order {
-		s, ok := l.table[key].unit.(*service)
+	for _, key := range t.order {
+		s, ok := t.entries[key].unit.(*service)
 		if !ok || len(s.open) == 0 {
 			continue
 		}
@@ -30,8 +31,8 @@ func (l *Local) waves() [3][]unit {
 		}
 	}
 	var waves [3][]unit
-	for _, key := range l.order {
-		switch u := l.table[key].unit.(type) {
+	for _, key := range t.order {
+		switch u := t.entries[key].unit.(type) {
 		case nil:
 		case *service:
 			waves[0] = append(waves[0], u)

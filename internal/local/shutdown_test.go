@@ -57,7 +57,7 @@ func TestRemovedJobIsEnded(t *testing.T) {
 	pid := w.await("start", of(ProcessStarted, j.Key())).PID
 	w.look(func() {
 		started = true
-		w.dirty[xr("a").Key()] = true
+		w.table.dirty[xr("a").Key()] = true
 	})
 	w.await("removal", of(Removed, j.Key()))
 	if processtest.Alive(pid) {

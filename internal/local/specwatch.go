@@ -47,7 +47,7 @@ func (f *specWatch) begin(m *managedUnit) {
 			}
 			if !fault.Is(err, fault.Transient) && err.Error() != reported { // Observe reports lost connections
 				reported = err.Error()
-				m.l.post(func() { m.l.reportProblem(m.e.key, fmt.Errorf("cannot watch %s: %w", m.e.key, err)) })
+				m.l.post(func() { m.l.table.reportProblem(m.e.key, fmt.Errorf("cannot watch %s: %w", m.e.key, err)) })
 			}
 			retry := time.NewTimer(m.l.cfg.WatchAgain)
 			select {

@@ -2,12 +2,29 @@ package local
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"reflect"
 	"slices"
 
 	"github.com/gorizond/koldun/internal/fault"
 )
+
+// A table holds all objects, and the units that run them. The goroutine of Run owns it.
+type table struct {
+	observer Observer
+	log      *slog.Logger
+	newUnit  func(*entry) unit // returns nil for objects that nothing runs
+
+	secrets    *secrets
+	configs    *configs
+	composites *composites
+
+	entries map[Key]*entry
+	order   []Key        // oldest first
+	dirty   map[Key]bool // composites to compose
+	ending  bool         // everything is being stopped
+}
 
 // An entry is one object of the table with its unit and state.
 type entry struct {
@@ -58,12 +75,12 @@ func immutable(job Object) map[string]any {
 }
 
 // apply adds an object, or replaces the one with its key.
-func (l *Local) apply(desired Object, owner Key, role string) error {
+func (t *table) apply(desired Object, owner Key, role string) error {
 	key := desired.Key()
-	e := l.table[key]
+	e := t.entries[key]
 	switch {
 	case e == nil:
-		return l.add(desired, owner, role)
+		return t.add(desired, owner, role)
 	case e.owner != owner || e.role != role:
 		holder := "the claims file"
 		if e.owner != (Key{}) {
@@ -89,10 +106,10 @@ func (l *Local) apply(desired Object, owner Key, role string) error {
 		obj["status"] = status
 	}
 	e.obj = obj
-	return l.onChange(e)
+	return t.onChange(e)
 }
 
-func (l *Local) add(desired Object, owner Key, role string) error {
+func (t *table) add(desired Object, owner Key, role string) error {
 	e := &entry{key: desired.Key(), desired: desired, owner: owner, role: role, children: map[string]Key{}}
 	e.obj = desired.clone()
 	delete(e.obj, "status")
@@ -101,69 +118,61 @@ func (l *Local) add(desired Object, owner Key, role string) error {
 		return fault.Errorf(fault.Invalid, "cannot have %s: it has no metadata", e.key)
 	}
 	meta["generation"] = float64(1)
-	l.table[e.key] = e
-	l.order = append(l.order, e.key)
-	if o := l.table[owner]; o != nil {
+	t.entries[e.key] = e
+	t.order = append(t.order, e.key)
+	if o := t.entries[owner]; o != nil {
 		o.children[role] = e.key
 	}
-	l.emit(Event{Type: Added, Object: e.key})
-	switch classOf(e.key) {
-	case managedClass:
-		e.unit = newManagedUnit(l, e)
-	case workloadClass:
-		e.unit = &workload{l: l, e: e, pods: map[string]*podRun{}}
-	case jobClass:
-		e.unit = &job{l: l, e: e}
-	case serviceClass:
-		e.unit = &service{l: l, e: e}
-	case foreignClass:
-		l.emit(Event{Type: NotRunHere, Object: e.key, Message: "koldun up does not run the kind " + e.key.Kind})
+	t.emit(Event{Type: Added, Object: e.key})
+	e.unit = t.newUnit(e)
+	if classOf(e.key) == foreignClass {
+		t.emit(Event{Type: NotRunHere, Object: e.key, Message: "koldun up does not run the kind " + e.key.Kind})
 	}
-	return l.onChange(e)
+	return t.onChange(e)
 }
 
-// follow handles a new or changed object.
-func (l *Local) onChange(e *entry) error {
+// onChange handles a new or changed object.
+func (t *table) onChange(e *entry) error {
 	switch classOf(e.key) {
 	case compositeClass:
-		l.dirty[e.key] = true
+		t.dirty[e.key] = true
 	case secretClass:
 		data, err := secretData(e.obj)
 		if err != nil {
 			return fmt.Errorf("cannot use %s: %w", e.key, err)
 		}
-		l.secrets.set(e.obj, data)
-		l.retryWaiting()
-		l.reconcileAll()
+		t.secrets.set(e.obj, data)
+		t.retryWaiting()
+		t.reconcileAll()
 	case configClass:
-		l.configs.set(e.obj)
-		l.reconcileAll()
+		t.configs.set(e.obj)
+		t.reconcileAll()
 	}
 	if e.unit != nil {
 		e.unit.apply()
 	}
-	l.markDependents(e)
+	t.markDependents(e)
 	return nil
 }
 
 // markDependents marks everything that depends on e as dirty.
-func (l *Local) markDependents(e *entry) {
-	l.updateComposites(e)
-	if l.table[e.owner] != nil && classOf(e.owner) == compositeClass {
-		l.dirty[e.owner] = true
+func (t *table) markDependents(e *entry) {
+	t.updateComposites(e)
+	if t.entries[e.owner] != nil && classOf(e.owner) == compositeClass {
+		t.dirty[e.owner] = true
 	}
-	for key, other := range l.table {
+	for key, other := range t.entries {
 		if other.composite.requires(key.Namespace, e.obj) {
-			l.dirty[key] = true
+			t.dirty[key] = true
 		}
 	}
 }
 
 // setStatus replaces the status of an object, and reports whether it changed.
-func (l *Local) setStatus(e *entry, status map[string]any) bool {
+func (t *table) setStatus(e *entry, status map[string]any) bool {
 	s, err := NewObject(status)
 	if err != nil {
-		l.reportProblem(e.key, fmt.Errorf("cannot take status of %s: %w", e.key, err))
+		t.reportProblem(e.key, fmt.Errorf("cannot take status of %s: %w", e.key, err))
 		return false
 	}
 	if old, _ := fields(e.obj["status"]); len(old)+len(s) == 0 || reflect.DeepEqual(old, map[string]any(s)) {
@@ -175,13 +184,13 @@ func (l *Local) setStatus(e *entry, status map[string]any) bool {
 	}
 	obj["status"] = map[string]any(s)
 	e.obj = obj
-	l.markDependents(e)
+	t.markDependents(e)
 	return true
 }
 
 // setReady sets the readiness of an object, and reports changes.
-func (l *Local) setReady(e *entry, ready bool, message string) {
-	if e.readyEmitted && e.ready == ready || !e.readyEmitted && !ready || l.ending {
+func (t *table) setReady(e *entry, ready bool, message string) {
+	if e.readyEmitted && e.ready == ready || !e.readyEmitted && !ready || t.ending {
 		return
 	}
 	e.readyEmitted, e.ready = true, ready
@@ -189,66 +198,104 @@ func (l *Local) setReady(e *entry, ready bool, message string) {
 	if ready {
 		event.Type = BecameReady
 	}
-	l.emit(event)
+	t.emit(event)
 }
 
 // remove removes an object after everything that it owns.
-func (l *Local) remove(key Key) {
-	e := l.table[key]
+func (t *table) remove(key Key) {
+	e := t.entries[key]
 	if e == nil || e.removing {
 		return
 	}
 	e.removing = true
 	for _, child := range sortedKeys(e.children) {
-		l.remove(e.children[child])
+		t.remove(e.children[child])
 	}
-	l.finishRemoval(e)
+	t.finishRemoval(e)
 }
 
 // finishRemoval continues a removal when the object owns nothing any more.
-func (l *Local) finishRemoval(e *entry) {
+func (t *table) finishRemoval(e *entry) {
 	if len(e.children) > 0 {
 		return
 	}
 	if e.unit == nil {
-		l.forget(e)
+		t.forget(e)
 		return
 	}
-	e.unit.stop(onRemoval, func() { l.forget(e) })
+	e.unit.stop(onRemoval, func() { t.forget(e) })
 }
 
-func (l *Local) forget(e *entry) {
-	if l.table[e.key] != e {
+func (t *table) forget(e *entry) {
+	if t.entries[e.key] != e {
 		return
 	}
-	l.emit(Event{Type: Removed, Object: e.key})
-	delete(l.table, e.key)
-	delete(l.dirty, e.key)
-	l.order = slices.DeleteFunc(l.order, func(k Key) bool { return k == e.key })
+	t.emit(Event{Type: Removed, Object: e.key})
+	delete(t.entries, e.key)
+	delete(t.dirty, e.key)
+	t.order = slices.DeleteFunc(t.order, func(k Key) bool { return k == e.key })
 	switch classOf(e.key) {
 	case secretClass:
-		l.secrets.remove(e.key)
-		l.reconcileAll()
+		t.secrets.remove(e.key)
+		t.reconcileAll()
 	case configClass:
-		l.configs.remove(e.key)
-		l.reconcileAll()
+		t.configs.remove(e.key)
+		t.reconcileAll()
 	}
-	l.markDependents(e)
-	owner := l.table[e.owner]
+	t.markDependents(e)
+	owner := t.entries[e.owner]
 	if owner == nil {
 		return
 	}
 	delete(owner.children, e.role)
 	if owner.removing {
-		l.finishRemoval(owner)
+		t.finishRemoval(owner)
 	}
 }
 
 // retryWaiting retries units that wait for a Secret.
-func (l *Local) retryWaiting() {
-	for _, key := range l.order {
-		if w, ok := l.table[key].unit.(interface{ retry() }); ok {
+func (t *table) retryWaiting() {
+	for _, key := range t.order {
+		if w, ok := t.entries[key].unit.(interface{ retry() }); ok {
 			w.retry()
+		}
+	}
+}
+
+// reconcileAll reconciles all managed resources, because a Job may have changed one
+// of them.
+func (t *table) reconcileAll() {
+	for _, key := range t.order {
+		if m, ok := t.entries[key].unit.(*managedUnit); ok {
+			m.reconcileNow()
+		}
+	}
+}
+
+// refreshServices updates the Services of a namespace after a change of pods.
+func (t *table) refreshServices(namespace string) {
+	for _, key := range t.order {
+		if s, ok := t.entries[key].unit.(*service); ok && key.Namespace == namespace {
+			s.refresh()
+		}
+	}
+}
+
+// updateComposites updates the composites. It reconciles the managed resource that
+// created the composite, or all of them if none did.
+func (t *table) updateComposites(e *entry) {
+	if classOf(e.key) != compositeClass {
+		return
+	}
+	there := t.entries[e.key] == e
+	if there {
+		t.composites.set(e)
+	} else {
+		t.composites.remove(e.key)
+	}
+	if owner := t.entries[e.owner]; owner != nil {
+		if m, ok := owner.unit.(*managedUnit); ok {
+			m.reconcileNow()
 		}
 	}
 }

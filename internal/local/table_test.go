@@ -42,7 +42,7 @@ func TestJobDoesNotChange(t *testing.T) {
 	}))
 	w.await("start", of(ProcessStarted, jobOf("j", nil).Key()))
 	changed.Store(true)
-	w.look(func() { w.dirty[xr("a").Key()] = true })
+	w.look(func() { w.table.dirty[xr("a").Key()] = true })
 	if r := w.settle(); !r.Failed || !strings.Contains(r.Message, "cannot change Job default/j: the spec of a Job does not change") {
 		t.Errorf("root = %+v", r)
 	}
@@ -57,7 +57,7 @@ func TestObjectWithAnotherNameReplacesTheFirst(t *testing.T) {
 	}), func(c *Config) { c.Managed = things })
 	w.settle()
 	name.Store("two")
-	w.look(func() { w.dirty[xr("a").Key()] = true })
+	w.look(func() { w.table.dirty[xr("a").Key()] = true })
 	w.await("removal", of(Removed, managedOf("one", "", nil).Key()))
 	w.await("ready", of(BecameReady, managedOf("two", "", nil).Key()))
 	if r := w.settle(); !r.Ready {
@@ -81,7 +81,7 @@ func TestDeletionIsTriedAgain(t *testing.T) {
 	w.settle()
 	things.set(func() { things.keeps = fault.Errorf(fault.Transient, "busy") })
 	gone.Store(true)
-	w.look(func() { w.dirty[xr("a").Key()] = true })
+	w.look(func() { w.table.dirty[xr("a").Key()] = true })
 	w.awaitNth(2, "trouble twice", func(e Event) bool {
 		return e.Type == Problem && e.Message == "cannot delete Stream default/s: busy"
 	})
@@ -100,7 +100,7 @@ func TestDeletionDoesNotHoldUpTheEnd(t *testing.T) {
 	}), func(c *Config) { c.Managed = things })
 	w.settle()
 	gone.Store(true)
-	w.look(func() { w.dirty[xr("a").Key()] = true })
+	w.look(func() { w.table.dirty[xr("a").Key()] = true })
 	w.await("trouble", func(e Event) bool { return e.Type == Problem })
 	if err := w.stop(); err != nil {
 		t.Error(err)

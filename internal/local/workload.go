@@ -42,10 +42,10 @@ func (w *workload) apply() {
 	w.e.blocked, w.waiting = "", ""
 	err := fault.As(fault.Invalid, w.e.obj.Decode(&w.spec, "spec"))
 	if err == nil {
-		err = w.l.host().Runnable(w.spec.Template.Spec)
+		err = w.l.pods.host().Runnable(w.spec.Template.Spec)
 	}
 	if err == nil {
-		err = w.l.fits(w)
+		err = w.fits()
 	}
 	if err != nil {
 		w.refuse(err)
@@ -62,7 +62,7 @@ func (w *workload) apply() {
 // refuse gives up until the template changes.
 func (w *workload) refuse(err error) {
 	w.e.blocked = err.Error()
-	w.l.emit(Event{Type: NotRunHere, Object: w.e.key, Message: err.Error()})
+	w.l.table.emit(Event{Type: NotRunHere, Object: w.e.key, Message: err.Error()})
 }
 
 // retry retries pods that wait for a Secret.
@@ -75,7 +75,7 @@ func (w *workload) retry() {
 // want returns the names of the pods that should run.
 func (w *workload) want() map[string]bool {
 	want := map[string]bool{}
-	if w.stopped || w.l.ending || w.e.blocked != "" {
+	if w.stopped || w.l.table.ending || w.e.blocked != "" {
 		return want
 	}
 	name := w.e.key.Name + "-"
@@ -126,7 +126,7 @@ func (w *workload) sync() {
 	}
 	w.report()
 	if w.stopped && len(w.pods) == 0 {
-		w.l.hosts.forget(w.e.key)
+		w.l.pods.hosts.forget(w.e.key)
 		for _, done := range w.done {
 			done()
 		}
@@ -143,13 +143,13 @@ func (w *workload) start(name string) {
 			PersistentVolumeClaim: &pod.ClaimVolume{ClaimName: claim.Metadata.Name + "-" + name},
 		})
 	}
-	plan, err := w.l.plan(w.e.key, name, spec)
+	plan, err := w.l.pods.plan(w.e.key, name, spec)
 	if fault.Is(err, fault.NotFound) {
 		w.waiting = err.Error()
-		w.l.reportProblemOnce(w.e, err)
+		w.l.table.reportProblemOnce(w.e, err)
 		return
 	}
-	w.l.reportProblemOnce(w.e, nil)
+	w.l.table.reportProblemOnce(w.e, nil)
 	if err != nil {
 		w.refuse(err)
 		return
@@ -163,9 +163,9 @@ func (w *workload) start(name string) {
 	}}
 	w.l.runners.Go(func() {
 		defer cancel()
-		w.l.machine.Keep(ctx, plan, watch)
+		w.l.pods.machine.Keep(ctx, plan, watch)
 		w.l.post(func() {
-			w.l.give(w.e.key, plan)
+			w.l.pods.give(w.e.key, plan)
 			delete(w.pods, name)
 			w.sync()
 		})
@@ -197,7 +197,7 @@ func (w *workload) report() {
 	}
 	status, _ := fields(w.e.obj["status"])
 	generation, _ := at(w.e.obj, "metadata", "generation")
-	w.l.setStatus(w.e, map[string]any{
+	w.l.table.setStatus(w.e, map[string]any{
 		"observedGeneration": generation,
 		"replicas":           len(w.pods),
 		"updatedReplicas":    updated,
@@ -205,8 +205,8 @@ func (w *workload) report() {
 		"availableReplicas":  ready,
 		"conditions":         withTransitionTimes([]Condition{available}, status["conditions"]),
 	})
-	w.l.setReady(w.e, all, fmt.Sprintf("%d/%d", ready, w.replicas())+suffix(why))
-	w.l.refreshServices(w.e.key.Namespace)
+	w.l.table.setReady(w.e, all, fmt.Sprintf("%d/%d", ready, w.replicas())+suffix(why))
+	w.l.table.refreshServices(w.e.key.Namespace)
 }
 
 func suffix(why string) string {
