@@ -34,23 +34,29 @@ func noEffect(s *extv1.JSONSchemaProps) (why string, is bool) {
 	return strings.CutPrefix(s.Description, "No effect: ")
 }
 
+// A filter keeps what a claim has fields for.
+type filter struct {
+	*record
+	kind *kind
+}
+
 // keep returns the part of a value of the old object that the claim has fields for,
 // and notes the rest.
-func (c *conversion) keep(s *extv1.JSONSchemaProps, v any, path string) (any, bool) {
+func (f filter) keep(s *extv1.JSONSchemaProps, v any, path string) (any, bool) {
 	if why, is := noEffect(s); is {
-		c.lose(path, strings.TrimSuffix(why, "."), "")
+		f.lose(path, strings.TrimSuffix(why, "."), "")
 		return nil, false
 	}
 	switch x := v.(type) {
 	case map[string]any:
-		return c.keepFields(s, x, path)
+		return f.keepFields(s, x, path)
 	case []any:
 		if s.Items == nil || s.Items.Schema == nil {
 			return v, true
 		}
 		out := []any{}
 		for i, item := range x {
-			if kept, ok := c.keep(s.Items.Schema, item, fmt.Sprintf("%s[%d]", path, i)); ok {
+			if kept, ok := f.keep(s.Items.Schema, item, fmt.Sprintf("%s[%d]", path, i)); ok {
 				out = append(out, kept)
 			}
 		}
@@ -59,7 +65,7 @@ func (c *conversion) keep(s *extv1.JSONSchemaProps, v any, path string) (any, bo
 	return v, true
 }
 
-func (c *conversion) keepFields(s *extv1.JSONSchemaProps, x map[string]any, path string) (any, bool) {
+func (f filter) keepFields(s *extv1.JSONSchemaProps, x map[string]any, path string) (any, bool) {
 	if len(s.Properties) == 0 && (s.AdditionalProperties == nil || s.AdditionalProperties.Schema == nil) {
 		return x, true // any fields
 	}
@@ -75,14 +81,23 @@ func (c *conversion) keepFields(s *extv1.JSONSchemaProps, x map[string]any, path
 			out[name] = x[name]
 			continue
 		default:
-			c.unknown(at)
+			f.unknown(at)
 			continue
 		}
-		if kept, ok := c.keep(&sub, x[name], at); ok {
+		if kept, ok := f.keep(&sub, x[name], at); ok {
 			out[name] = kept
 		}
 	}
 	return out, len(out) > 0 || len(x) == 0
+}
+
+// unknown notes a field that neither the claim nor the rules of the kind know.
+func (f filter) unknown(path string) {
+	if f.kind.selects(path) {
+		f.fail(path, fmt.Sprintf("%s has no such field, and without it more is selected", f.kind.to))
+		return
+	}
+	f.lose(path, fmt.Sprintf("%s has no such field", f.kind.to), "")
 }
 
 func sorted[V any](m map[string]V) []string {

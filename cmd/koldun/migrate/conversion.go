@@ -1,58 +1,15 @@
 package migrate
 
-import (
-	"fmt"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime"
-)
+import "k8s.io/apimachinery/pkg/runtime"
 
 // A conversion turns one old object into claims.
 type conversion struct {
 	*Migrator
+	*record
 
-	doc   *Document
-	kind  *kind
-	old   string // KIND NAMESPACE/NAME
-	in    map[string]any
-	from  map[string]string // the path of a moved field in the old object, by its new path
-	notes []Note
-	keys  []secretKey // that the claim refers to, and the user makes
-	fault error       // why no claim can be made, once it is known
-}
-
-func (c *conversion) note(level Level, path, why, do string) {
-	c.notes = append(c.notes, Note{Level: level, Where: c.doc.where(c.origin(path)), Of: c.old, Path: c.origin(path), Why: why, Do: do})
-}
-
-// origin returns the path that a field had in the old object.
-func (c *conversion) origin(path string) string {
-	for at := path; at != ""; at = parent(at) {
-		if from, moved := c.from[at]; moved {
-			return from + strings.TrimPrefix(path, at)
-		}
-	}
-	return path
-}
-
-func (c *conversion) lose(path, why, do string) { c.note(Lost, path, why, do) }
-func (c *conversion) info(path, why string)     { c.note(Info, path, why, "") }
-func (c *conversion) todo(path, why, do string) { c.note(Todo, path, why, do) }
-
-// fail says why no claim can be made of the object.
-func (c *conversion) fail(path, why string) {
-	if c.fault == nil {
-		c.fault = fmt.Errorf("%s at %s: %s", c.origin(path), c.doc.where(c.origin(path)), why)
-	}
-}
-
-// unknown notes a field that neither the claim nor the rules of the kind know.
-func (c *conversion) unknown(path string) {
-	if c.selects(path) {
-		c.fail(path, fmt.Sprintf("%s has no such field, and without it more is selected", c.kind.to))
-		return
-	}
-	c.lose(path, fmt.Sprintf("%s has no such field", c.kind.to), "")
+	kind *kind
+	in   map[string]any
+	keys []secretKey // that the claim refers to, and the user makes
 }
 
 // given reports whether the old object has a field.

@@ -25,7 +25,7 @@ func convertModelDownload(c *conversion) {
 		set(c.in, "spec.models", list)
 	}
 	for i := range list {
-		c.model(indexed("spec.models", i))
+		downloadedModel(c, indexed("spec.models", i))
 	}
 	if c.text("spec.nodePool") == "" {
 		c.take("spec.nodePool")
@@ -42,8 +42,8 @@ func convertModelDownload(c *conversion) {
 	}
 }
 
-// model notes what of a model had no effect before.
-func (c *conversion) model(at string) {
+// downloadedModel notes what of a model had no effect before.
+func downloadedModel(c *conversion, at string) {
 	if sha := c.text(at + ".sha"); sha != "" {
 		c.info(at+".sha", "hf-operator downloaded the default branch; now this commit is downloaded, and its absence is an error")
 	}

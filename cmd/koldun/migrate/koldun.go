@@ -29,7 +29,7 @@ func koldunKinds() []kind {
 	}
 	return []kind{
 		of(v1.KindModel, convertModel), of(v1.KindDllama, convertDllama), of(v1.KindRoot, convertRoot),
-		of(v1.KindWorker, func(c *conversion) { c.engineImages("spec.image") }),
+		of(v1.KindWorker, func(c *conversion) { dropEngineImages(c, "spec.image") }),
 		session, of(v1.KindIngress, convertIngress),
 		{groups: groups, name: "Token", to: "Secret", build: tokenSecret},
 	}
@@ -48,7 +48,7 @@ func convertModel(c *conversion) {
 				"use --flavour=claims with the package koldun-claims to keep it, or leave out pv: roots fetch the files")
 		}
 	}
-	if c.adoptVolume() {
+	if adoptVolume(c) {
 		return
 	}
 	if !c.given("spec.conversion") && !c.given("spec.preConverted") {
@@ -58,7 +58,7 @@ func convertModel(c *conversion) {
 
 // adoptVolume makes a preConverted Model of one whose volume the old operator has
 // filled: nothing is downloaded or converted again.
-func (c *conversion) adoptVolume() bool {
+func adoptVolume(c *conversion) bool {
 	claim := c.text("status.outputPVCName")
 	if claim == "" || !c.options.Volumes || c.given("spec.preConverted") {
 		return false
@@ -81,7 +81,7 @@ func convertDllama(c *conversion) {
 	if c.text("spec.modelRef.apiGroup") == groupKold {
 		c.put("spec.modelRef.apiGroup", "spec.modelRef.apiGroup", v1.Group)
 	}
-	c.engineImages("spec.rootImage", "spec.workerImage")
+	dropEngineImages(c, "spec.rootImage", "spec.workerImage")
 	c.natsCredentials("spec.nats")
 	if c.doc.Object["apiVersion"] == groupKold+"/v1" {
 		c.info("", "kold had no API; add spec.expose to serve the model over HTTP, or an Ingress for all models of the namespace")
@@ -89,20 +89,20 @@ func convertDllama(c *conversion) {
 }
 
 func convertRoot(c *conversion) {
-	c.engineImages("spec.image")
+	dropEngineImages(c, "spec.image")
 	c.natsCredentials("spec.nats")
 }
 
 func convertSession(c *conversion) {
 	convertDllama(c)
-	c.engineImages("spec.dispatcherImage")
+	dropEngineImages(c, "spec.dispatcherImage")
 	c.move("spec.minIdle", "spec.scaling.minDllamas")
 	c.move("spec.maxWorkers", "spec.scaling.maxDllamas")
 	c.drop("spec.hash", "it was the hash of one client's headers; the pool serves all requests for the model", "")
 }
 
-// engineImages drops images of the old operator: its image held everything.
-func (c *conversion) engineImages(fields ...string) {
+// dropEngineImages drops images of the old operator: its image held everything.
+func dropEngineImages(c *conversion, fields ...string) {
 	for _, f := range fields {
 		if isKoldun(c.text(f)) {
 			c.take(f)
@@ -128,7 +128,7 @@ func convertIngress(c *conversion) {
 			c.info(f, "it has the gateway of the old operator, so the image of this version of Koldun is used")
 		}
 	}
-	c.engineImages(b+"rootImage", b+"workerImage")
+	dropEngineImages(c, b+"rootImage", b+"workerImage")
 	if c.text(b+"imagePullPolicy") == "Never" && !c.given(b+"rootImage") && !c.given(b+"workerImage") {
 		c.drop(b+"imagePullPolicy", "it was for an image of the old operator on the nodes", "")
 	}
@@ -143,11 +143,11 @@ func convertIngress(c *conversion) {
 		c.take(b + "replicaPower")
 		c.info(b+"replicaPower", "0 stands for the Model's, which is the default")
 	}
-	c.extraArgs()
+	convertExtraArgs(c)
 }
 
-// extraArgs turns flags of the old backend into fields.
-func (c *conversion) extraArgs() {
+// convertExtraArgs turns flags of the old backend into fields.
+func convertExtraArgs(c *conversion) {
 	const field = "spec.backend.extraArgs"
 	v, ok := c.take(field)
 	if !ok {

@@ -43,6 +43,15 @@ type kind struct {
 	skip func(*conversion) string
 }
 
+// selects reports whether a field of the kind chooses among other objects.
+func (k *kind) selects(path string) bool {
+	all := steps(path)
+	if k.rule && len(all) > 1 && all[0] == "spec" && all[1] != "labels" {
+		return true
+	}
+	return slices.ContainsFunc(all, func(name string) bool { return slices.Contains(selecting(), name) })
+}
+
 func kinds() []kind {
 	return slices.Concat(koldunKinds(), hfKinds(), premKinds(), orchestraKinds())
 }
@@ -76,7 +85,7 @@ type Result struct {
 func (m *Migrator) Convert(ctx context.Context, d *Document) (Result, error) {
 	apiVersion, _ := d.Object["apiVersion"].(string)
 	name, _ := d.Object["kind"].(string)
-	c := &conversion{Migrator: m, doc: d, in: copyOf(d.Object), from: map[string]string{}}
+	c := &conversion{Migrator: m, record: &record{doc: d, from: map[string]string{}}, in: copyOf(d.Object)}
 	c.old = strings.TrimSpace(name + " " + strings.TrimPrefix(c.namespace()+"/"+c.name(), "/"))
 	group, _, _ := strings.Cut(apiVersion, "/")
 	i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == name && slices.Contains(k.groups, group) })
@@ -137,21 +146,22 @@ func (c *conversion) run(ctx context.Context) (map[string]any, error) {
 	} else {
 		spec = c.claims[c.kind.to].Properties["spec"]
 	}
+	claimed := filter{c.record, c.kind}
 	for _, name := range sorted(c.in) {
 		switch name {
 		case "apiVersion", "kind", "metadata", "status":
 		case "spec":
 			if c.kind.build != nil {
 				for _, f := range sorted(c.fields("spec")) {
-					c.unknown(child("spec", f))
+					claimed.unknown(child("spec", f))
 				}
 				continue
 			}
-			if kept, ok := c.keep(&spec, c.in["spec"], "spec"); ok && kept != nil {
+			if kept, ok := claimed.keep(&spec, c.in["spec"], "spec"); ok && kept != nil {
 				out["spec"] = kept
 			}
 		default:
-			c.unknown(name)
+			claimed.unknown(name)
 		}
 	}
 	if c.fault != nil {
@@ -160,7 +170,8 @@ func (c *conversion) run(ctx context.Context) (map[string]any, error) {
 	if c.kind.build != nil {
 		return out, nil
 	}
-	c.scrub(out["spec"], "spec")
-	c.scrub(out["metadata"], "metadata")
-	return out, c.validate(ctx, out)
+	secrets := scrubber{c.record}
+	secrets.scrub(out["spec"], "spec")
+	secrets.scrub(out["metadata"], "metadata")
+	return out, check{c.record, c.schemas, c.kind, out}.validate(ctx)
 }

@@ -46,28 +46,28 @@ func convertOrchestra(c *conversion, chart string) {
 		c.put("spec.nameOverride", "", chart)
 		c.info("", "its objects are named after its chart, so spec.nameOverride is "+chart)
 	}
-	c.extra("spec.gateway.config")
-	c.pod("spec.gateway", c.name()+"-gateway")
+	moveExtra(c, "spec.gateway.config")
+	convertPod(c, "spec.gateway", c.name()+"-gateway")
 	if c.given("spec.applicationTemplate") {
 		// With a dot, for an application may have the name template.
-		c.application("spec.applicationTemplate", c.name()+".template")
+		convertApplication(c, "spec.applicationTemplate", c.name()+".template")
 	}
 	for _, name := range sorted(c.fields("spec.applications")) {
-		c.application(child("spec.applications", name), c.name()+"-"+name)
+		convertApplication(c, child("spec.applications", name), c.name()+"-"+name)
 	}
 }
 
-// application converts an application, whose Secrets have names that begin with
+// convertApplication converts an application, whose Secrets have names that begin with
 // secrets.
-func (c *conversion) application(path, secrets string) {
+func convertApplication(c *conversion, path, secrets string) {
 	c.secretRef(path+".readerConfig.accessToken", path+".readerConfig.accessTokenSecretRef", secrets+"-token", "token")
-	c.extra(path + ".readerConfig")
-	c.pod(path, secrets)
+	moveExtra(c, path+".readerConfig")
+	convertPod(c, path, secrets)
 }
 
-// extra moves the settings of config.yaml that claims have no field for to the
+// moveExtra moves the settings of config.yaml that claims have no field for to the
 // field for all others, by their names in that file.
-func (c *conversion) extra(path string) {
+func moveExtra(c *conversion, path string) {
 	schema := map[bool]string{true: "spec.gateway.config", false: "spec.applicationTemplate.readerConfig"}[strings.HasPrefix(path, "spec.gateway")]
 	for _, name := range sorted(c.fields(path)) {
 		if known(c.claims[c.kind.to], schema+"."+name) {
@@ -102,9 +102,9 @@ func snake(name string) string {
 	return b.String()
 }
 
-// pod moves secrets of the environment, and drops what values of Helm have empty to
+// convertPod moves secrets of the environment, and drops what values of Helm have empty to
 // say that there is none.
-func (c *conversion) pod(path, secrets string) {
+func convertPod(c *conversion, path, secrets string) {
 	c.secretEnv(path+".env", secrets+"-env")
 	for _, field := range []string{
 		"image.tag", "resources", "livenessProbe", "readinessProbe", "podSecurityContext", "securityContext", "affinity", "nodeSelector",

@@ -28,7 +28,7 @@ func convertAIDeployment(c *conversion) {
 			c.secretEnv(indexed(at, i)+".env", c.name()+"-"+c.text(indexed(at, i)+".name")+"-env")
 		}
 	}
-	if ns := c.mapNamespaces(); len(ns) > 0 {
+	if ns := mapNamespaces(c); len(ns) > 0 {
 		c.todo("spec.models", "a map of another namespace grants its use",
 			fmt.Sprintf("add %q to spec.access.namespaces of the AIModelMaps in %q", c.namespace(), ns))
 	}
@@ -45,7 +45,7 @@ func convertAIDeployment(c *conversion) {
 }
 
 // mapRefs returns the paths of the references to maps.
-func (c *conversion) mapRefs() []string {
+func mapRefs(c *conversion) []string {
 	models, _ := get(c.in, "spec.models")
 	list, _ := models.([]any)
 	var out []string
@@ -58,9 +58,9 @@ func (c *conversion) mapRefs() []string {
 }
 
 // mapNamespaces returns the other namespaces whose maps the models refer to.
-func (c *conversion) mapNamespaces() []string {
+func mapNamespaces(c *conversion) []string {
 	found := map[string]bool{}
-	for _, ref := range c.mapRefs() {
+	for _, ref := range mapRefs(c) {
 		if ns := c.text(ref + ".namespace"); ns != "" && ns != c.namespace() {
 			found[ns] = true
 		}
@@ -70,7 +70,7 @@ func (c *conversion) mapNamespaces() []string {
 
 func convertAutoNodeLabeler(c *conversion) {
 	c.info("spec.labels", "labels that the old operator has given stay on the nodes with their old owner; an AutoNodeLabeler changes and removes only its own")
-	c.expression("spec.matchExpression")
+	convertExpression(c, "spec.matchExpression")
 	labels := c.fields("spec.labels")
 	for _, key := range sorted(labels) {
 		domain, _, prefixed := strings.Cut(key, "/")
@@ -84,8 +84,8 @@ func convertAutoNodeLabeler(c *conversion) {
 	}
 }
 
-// expression makes an expression mean what it meant.
-func (c *conversion) expression(at string) {
+// convertExpression makes an expression mean what it meant.
+func convertExpression(c *conversion, at string) {
 	if !c.given(at) {
 		c.fail(at, "it is missing, and a rule without criteria labels every node")
 		return

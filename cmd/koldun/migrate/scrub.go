@@ -18,26 +18,29 @@ var (
 	flagInText = regexp.MustCompile(`(?i)(^|[\s;&|"'])((?:--?)?[a-z0-9_.-]*` + secretEnd + `)(=|\s+)("[^"]*"|'[^']*'|[^\s;&|"']+)`)
 )
 
+// A scrubber removes secrets, and notes them.
+type scrubber struct{ *record }
+
 // scrub removes the secrets of arguments and URLs that a value has left. No Secret
 // can stand for a part of a text, so the user has to.
-func (c *conversion) scrub(v any, path string) any {
+func (s scrubber) scrub(v any, path string) any {
 	switch x := v.(type) {
 	case map[string]any:
 		for _, name := range sorted(x) {
-			x[name] = c.scrub(x[name], child(path, name))
+			x[name] = s.scrub(x[name], child(path, name))
 		}
 	case []any:
 		if isArguments(path) {
-			x = c.scrubArguments(x, path)
+			x = s.scrubArguments(x, path)
 		}
 		for i := range x {
-			x[i] = c.scrub(x[i], indexed(path, i))
+			x[i] = s.scrub(x[i], indexed(path, i))
 		}
 		return x
 	case string:
 		clean := userInfo.ReplaceAllString(x, "$1")
 		if clean != x {
-			c.todo(path, "the credentials of its URL are not copied", "refer to a Secret for them")
+			s.todo(path, "the credentials of its URL are not copied", "refer to a Secret for them")
 		}
 		return clean
 	}
@@ -54,10 +57,10 @@ func isArguments(path string) bool {
 	return false
 }
 
-func (c *conversion) scrubArguments(args []any, path string) []any {
+func (s scrubber) scrubArguments(args []any, path string) []any {
 	out := make([]any, 0, len(args))
 	drop := func(i int, flag string) {
-		c.todo(indexed(path, i), fmt.Sprintf("the secret of %s is not copied", flag), "put it into a Secret, refer to that in env, and give the flag as $(NAME_OF_THE_VARIABLE)")
+		s.todo(indexed(path, i), fmt.Sprintf("the secret of %s is not copied", flag), "put it into a Secret, refer to that in env, and give the flag as $(NAME_OF_THE_VARIABLE)")
 	}
 	for i := 0; i < len(args); i++ {
 		arg, _ := args[i].(string)
@@ -73,7 +76,7 @@ func (c *conversion) scrubArguments(args []any, path string) []any {
 			drop(i, arg)
 			i++
 		case strings.ContainsAny(arg, " \t\n"):
-			out = append(out, c.scrubCommand(arg, indexed(path, i)))
+			out = append(out, s.scrubCommand(arg, indexed(path, i)))
 		default:
 			out = append(out, args[i])
 		}
@@ -82,13 +85,13 @@ func (c *conversion) scrubArguments(args []any, path string) []any {
 }
 
 // scrubCommand removes secrets of a command line in one text, as for sh -c.
-func (c *conversion) scrubCommand(text, path string) string {
+func (s scrubber) scrubCommand(text, path string) string {
 	return flagInText.ReplaceAllStringFunc(text, func(found string) string {
 		m := flagInText.FindStringSubmatch(found)
 		if isReference(strings.Trim(m[4], `"'`)) || m[3] != "=" && !strings.HasPrefix(m[2], "-") {
 			return found
 		}
-		c.todo(path, fmt.Sprintf("the secret of %s is not copied", m[2]), "put it into a Secret, and refer to that in env")
+		s.todo(path, fmt.Sprintf("the secret of %s is not copied", m[2]), "put it into a Secret, and refer to that in env")
 		return m[1]
 	})
 }

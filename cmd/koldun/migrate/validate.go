@@ -8,20 +8,30 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/gorizond/koldun/apis/validation"
 )
+
+// A check removes what the schemas refuse of a claim.
+type check struct {
+	*record
+	schemas *validation.Schemas
+	kind    *kind
+	claim   map[string]any
+}
 
 // validate removes the values that the claim's schema refuses, and notes them. It
 // removes single values and keys of maps only. A missing value or a refused structure is
 // an error, and so is a refused criterion, without which the claim would select more.
-func (c *conversion) validate(ctx context.Context, out map[string]any) error {
+func (c check) validate(ctx context.Context) error {
 	for {
-		errs, err := c.violations(ctx, out)
+		errs, err := c.violations(ctx, c.claim)
 		if err != nil || len(errs) == 0 {
 			return err
 		}
 		removed := false
 		for _, e := range errs {
-			if removed, err = c.withdraw(ctx, out, e); err != nil {
+			if removed, err = c.withdraw(ctx, e); err != nil {
 				return err
 			}
 			if removed {
@@ -31,28 +41,28 @@ func (c *conversion) validate(ctx context.Context, out map[string]any) error {
 		if !removed {
 			return violation(errs[0])
 		}
-		if out["spec"] == nil {
-			out["spec"] = map[string]any{}
+		if c.claim["spec"] == nil {
+			c.claim["spec"] = map[string]any{}
 		}
 	}
 }
 
-func (c *conversion) violations(ctx context.Context, out map[string]any) (field.ErrorList, error) {
-	return c.schemas.Violations(ctx, copyOf(out), true)
+func (c check) violations(ctx context.Context, claim map[string]any) (field.ErrorList, error) {
+	return c.schemas.Violations(ctx, copyOf(claim), true)
 }
 
 // withdraw removes what a violation is about, and reports whether it did.
-func (c *conversion) withdraw(ctx context.Context, out map[string]any, e *field.Error) (bool, error) {
-	v, there := get(out, e.Field)
+func (c check) withdraw(ctx context.Context, e *field.Error) (bool, error) {
+	value, there := get(c.claim, e.Field)
 	if e.Type == field.ErrorTypeRequired || !there || !strings.HasPrefix(e.Field, "spec.") {
 		return false, nil
 	}
-	if c.selects(e.Field) {
+	if c.kind.selects(e.Field) {
 		return false, violation(e)
 	}
-	switch x := v.(type) {
+	switch x := value.(type) {
 	case map[string]any:
-		keys, err := c.offending(ctx, out, e, x)
+		keys, err := c.offending(ctx, e, x)
 		if err != nil {
 			return false, err
 		}
@@ -61,22 +71,22 @@ func (c *conversion) withdraw(ctx context.Context, out map[string]any, e *field.
 			delete(x, key)
 		}
 		if len(x) == 0 {
-			remove(out, e.Field)
+			remove(c.claim, e.Field)
 		}
 		return len(keys) > 0, nil
 	case []any:
 		return false, nil
 	}
 	c.lose(e.Field, "the value is refused: "+cause(e), "")
-	remove(out, e.Field)
+	remove(c.claim, e.Field)
 	return true, nil
 }
 
 // offending returns the keys of a map that are refused one by one. There is none, if
 // the map is refused without keys, too.
-func (c *conversion) offending(ctx context.Context, out map[string]any, e *field.Error, m map[string]any) ([]string, error) {
+func (c check) offending(ctx context.Context, e *field.Error, m map[string]any) ([]string, error) {
 	refused := func(m map[string]any) (bool, error) {
-		probe := copyOf(out)
+		probe := copyOf(c.claim)
 		at, _ := get(probe, e.Field)
 		held, _ := at.(map[string]any)
 		clear(held)
@@ -98,15 +108,6 @@ func (c *conversion) offending(ctx context.Context, out map[string]any, e *field
 		}
 	}
 	return found, nil
-}
-
-// selects reports whether a field chooses among other objects.
-func (c *conversion) selects(path string) bool {
-	all := steps(path)
-	if c.kind.rule && len(all) > 1 && all[0] == "spec" && all[1] != "labels" {
-		return true
-	}
-	return slices.ContainsFunc(all, func(name string) bool { return slices.Contains(selecting(), name) })
 }
 
 // selecting are the fields that choose objects, nodes, files or callers.
