@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/network/httpserver"
+	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 	"github.com/gorizond/koldun/internal/serving/queue"
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
@@ -25,9 +26,9 @@ type Gateway struct {
 	slots      *slots
 	runners    *runners
 	demand     *demand
-	usage      *usage
+	usage      *limits.Usage
 	bodies     *bodies
-	reports    *usageReports
+	reports    *limits.Reports
 	metrics    *metrics
 	background *background
 	answers    answers
@@ -39,7 +40,7 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 	slotTable := registry.Slots(b)
 	slotCache := slotTable.Cache()
 	slots := newSlots(slotTable, slotCache, cfg.MaxSessions, cfg.DemandTTL, cfg.Logger)
-	usage := newUsage(bounds{perSession: cfg.MaxPerSession, perTenant: cfg.MaxPerTenant, bytesPerTenant: cfg.MaxBytesPerTenant})
+	usage := limits.New(limits.Bounds{PerSession: cfg.MaxPerSession, PerTenant: cfg.MaxPerTenant, BytesPerTenant: cfg.MaxBytesPerTenant})
 	return &Gateway{
 		cfg:        cfg,
 		timing:     t,
@@ -53,7 +54,7 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 		demand:     newDemand(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
 		usage:      usage,
 		bodies:     newBodies(cfg.MaxBodyMemory),
-		reports:    newUsageReports(b, cfg, usage),
+		reports:    limits.NewReports(b, cfg.Namespace, newID(time.Now()), usage, cfg.Logger),
 		metrics:    m,
 		log:        cfg.Logger,
 		background: newBackground(),
@@ -74,7 +75,7 @@ func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 	running.Go(func() { g.tokens.Run(ctx) })
 	running.Go(func() { g.runners.run(ctx) })
 	running.Go(func() { g.demand.run(ctx) })
-	running.Go(func() { g.reports.run(ctx) })
+	running.Go(func() { g.reports.Run(ctx) })
 	if g.cfg.Isolation != IsolateModel {
 		running.Go(func() { g.taken.Run(ctx) })
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/network/httpserver"
+	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 	"github.com/gorizond/koldun/internal/serving/queue"
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
@@ -44,7 +45,7 @@ type generation struct {
 	index   int
 
 	prompt int64 // estimated tokens
-	permit *permit
+	permit *limits.Permit
 	limit  time.Duration // for the request from its arrival to its end; 0: none
 	// until is the time when the gateway gives the request up. Dispatcher and
 	// runner hold the same limits, but they may be gone.
@@ -109,7 +110,7 @@ func (t *generation) end() {
 			t.g.cancelLater(t.ref, t.outcome)
 		}
 	}
-	t.permit.end(t.tokens(), time.Now())
+	t.permit.End(t.tokens(), time.Now())
 	t.body.free()
 	t.release()
 	t.g.metrics.outcome(t.model, t.outcome)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
@@ -113,7 +114,7 @@ func (t *generation) admitAll(h http.Header, req openai.Request) *refusal {
 	if refused := t.admit(h, req.Choices); refused != nil {
 		return refused
 	}
-	for i, p := range t.permit.split(req.Choices) {
+	for i, p := range t.permit.Split(req.Choices) {
 		t.choices[i].permit = p
 	}
 	return nil
@@ -122,14 +123,16 @@ func (t *generation) admitAll(h http.Header, req openai.Request) *refusal {
 // admit gets a permit for as many requests if the limits allow it, and sets the headers
 // that say what is left of them.
 func (t *generation) admit(h http.Header, count int) *refusal {
-	permit, left, refused := t.g.usage.admit(admission{
-		tenant: t.in.caller.tenant, session: t.request.Session, limits: t.in.caller.limits(&t.g.cfg), prompt: t.prompt, bytes: int64(len(t.request.Body)), count: count,
+	permit, left, reached := t.g.usage.Admit(limits.Admission{
+		Tenant: t.in.caller.tenant, Session: t.request.Session, Limits: t.in.caller.limits(&t.g.cfg), Prompt: t.prompt, Bytes: int64(len(t.request.Body)), Count: count,
 	}, time.Now())
-	left.setHeaders(h)
-	if refused != nil {
-		t.g.metrics.refused(refused.limit)
-		t.outcome = refused.Code
-	}
+	left.SetHeaders(h)
 	t.permit = permit
+	if reached == nil {
+		return nil
+	}
+	refused := errLimit(reached)
+	t.g.metrics.refused(reached.Limit)
+	t.outcome = refused.Code
 	return refused
 }
