@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/network/httpserver"
+	"github.com/gorizond/koldun/internal/serving/gateway/demand"
 	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 	"github.com/gorizond/koldun/internal/serving/queue"
 	"github.com/gorizond/koldun/internal/serving/registry"
@@ -22,10 +23,9 @@ type Gateway struct {
 	queue      requestQueue
 	models     *registry.Cache[registry.Model]
 	tokens     *registry.Cache[registry.Token]
-	taken      *registry.Cache[registry.Slot]
-	slots      *slots
+	slots      *demand.Slots
 	runners    *runners
-	demand     *demand
+	demand     *demand.Announcer
 	usage      *limits.Usage
 	bodies     *bodies
 	reports    *limits.Reports
@@ -37,9 +37,7 @@ type Gateway struct {
 }
 
 func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
-	slotTable := registry.Slots(b)
-	slotCache := slotTable.Cache()
-	slots := newSlots(slotTable, slotCache, cfg.MaxSessions, cfg.DemandTTL, cfg.Logger)
+	slots := demand.NewSlots(b, cfg.MaxSessions, cfg.DemandTTL, cfg.Logger)
 	usage := limits.New(limits.Bounds{PerSession: cfg.MaxPerSession, PerTenant: cfg.MaxPerTenant, BytesPerTenant: cfg.MaxBytesPerTenant})
 	return &Gateway{
 		cfg:        cfg,
@@ -49,9 +47,8 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 		models:     registry.Models(b).Cache(),
 		tokens:     registry.Tokens(b).Cache(),
 		slots:      slots,
-		taken:      slotCache,
 		runners:    newRunners(b),
-		demand:     newDemand(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
+		demand:     demand.NewAnnouncer(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
 		usage:      usage,
 		bodies:     newBodies(cfg.MaxBodyMemory),
 		reports:    limits.NewReports(b, cfg.Namespace, newID(time.Now()), usage, cfg.Logger),
@@ -74,10 +71,10 @@ func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 	running.Go(func() { g.models.Run(ctx) })
 	running.Go(func() { g.tokens.Run(ctx) })
 	running.Go(func() { g.runners.run(ctx) })
-	running.Go(func() { g.demand.run(ctx) })
+	running.Go(func() { g.demand.Run(ctx) })
 	running.Go(func() { g.reports.Run(ctx) })
 	if g.cfg.Isolation != IsolateModel {
-		running.Go(func() { g.taken.Run(ctx) })
+		running.Go(func() { g.slots.Run(ctx) })
 	}
 	done := make(chan struct{})
 	go func() {
@@ -93,7 +90,7 @@ func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 func (g *Gateway) synced(ctx context.Context) error {
 	wanted := []<-chan struct{}{g.models.Synced(), g.tokens.Synced()}
 	if g.cfg.Isolation != IsolateModel {
-		wanted = append(wanted, g.taken.Synced())
+		wanted = append(wanted, g.slots.Synced())
 	}
 	for _, c := range wanted {
 		select {

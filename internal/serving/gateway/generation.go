@@ -98,7 +98,7 @@ func (t *generation) hold() {
 	t.release = func() {}
 	if !t.alias {
 		namespace, name, _ := strings.Cut(t.model, "/")
-		t.release = t.g.demand.hold(registry.Demand{Version: 1, Session: t.request.Session, Namespace: namespace, Model: name})
+		t.release = t.g.demand.Hold(registry.Demand{Version: 1, Session: t.request.Session, Namespace: namespace, Model: name})
 	}
 }
 

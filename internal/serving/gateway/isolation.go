@@ -56,7 +56,7 @@ func (g *Gateway) place(ctx context.Context, who caller, explicit string, model 
 	if key == "" || who.token == nil || model.Alias {
 		return p
 	}
-	if own := names.Session(model.Namespace, model.Name, key); g.slots.hold(ctx, model.Namespace, own) {
+	if own := names.Session(model.Namespace, model.Name, key); g.slots.Hold(ctx, model.Namespace, own) {
 		p.session = own
 	}
 	return p
