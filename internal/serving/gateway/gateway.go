@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/network/httpserver"
+	"github.com/gorizond/koldun/internal/serving/gateway/capability"
 	"github.com/gorizond/koldun/internal/serving/gateway/demand"
 	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 	"github.com/gorizond/koldun/internal/serving/queue"
@@ -24,7 +25,7 @@ type Gateway struct {
 	models     *registry.Cache[registry.Model]
 	tokens     *registry.Cache[registry.Token]
 	slots      *demand.Slots
-	runners    *runners
+	runners    *capability.Runners
 	demand     *demand.Announcer
 	usage      *limits.Usage
 	bodies     *bodies
@@ -47,7 +48,7 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 		models:     registry.Models(b).Cache(),
 		tokens:     registry.Tokens(b).Cache(),
 		slots:      slots,
-		runners:    newRunners(b),
+		runners:    capability.New(b),
 		demand:     demand.NewAnnouncer(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
 		usage:      usage,
 		bodies:     newBodies(cfg.MaxBodyMemory),
@@ -70,7 +71,7 @@ func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 	var running sync.WaitGroup
 	running.Go(func() { g.models.Run(ctx) })
 	running.Go(func() { g.tokens.Run(ctx) })
-	running.Go(func() { g.runners.run(ctx) })
+	running.Go(func() { g.runners.Run(ctx) })
 	running.Go(func() { g.demand.Run(ctx) })
 	running.Go(func() { g.reports.Run(ctx) })
 	if g.cfg.Isolation != IsolateModel {

@@ -52,13 +52,13 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 		return refused
 	}
 	t.model, t.alias = model.ID(), model.Alias
-	if !g.runners.serve(t.model, req.Operation) {
+	if !g.runners.Serve(t.model, req.Operation) {
 		return errNotServed(shown(req.Model), req.Operation)
 	}
-	if lacking := req.Refusal(g.runners.offered(t.model, req)); lacking != nil {
+	if lacking := req.Refusal(g.runners.Offered(t.model, req)); lacking != nil {
 		return &refusal{Error: *lacking}
 	}
-	forecast := union(g.runners.unknown(t.model, req), g.runners.ignored(t.model, req))
+	forecast := g.runners.Forecast(t.model, req)
 	if g.cfg.StrictParameters && len(forecast) > 0 {
 		return errIgnored(forecast)
 	}

@@ -49,7 +49,7 @@ func (g *Gateway) wireModel(m registry.Model) openai.Model {
 	if m.Shape != nil {
 		out.ContextLength = m.Shape.SeqLen
 	}
-	out.Operations, out.Features = g.runners.offers(m.ID())
+	out.Operations, out.Features = g.runners.Offers(m.ID())
 	if slices.ContainsFunc(out.Operations, hasChoices) {
 		out.Features = openai.NewFeatures(append(out.Features, string(openai.FeatureChoices))...).Names()
 	}

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -14,17 +13,6 @@ func setIgnored(h http.Header, ignored []string) {
 		return
 	}
 	h.Del(headerIgnored)
-}
-
-// union lists the names of both lists, each once.
-func union(a, b []string) []string {
-	out := slices.Clone(a)
-	for _, name := range b {
-		if !slices.Contains(a, name) {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // ignoredHeader lists names in a header. It leaves out those that do not look
