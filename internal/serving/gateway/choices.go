@@ -171,7 +171,7 @@ func (t *generation) collectAll(ctx context.Context, w http.ResponseWriter, piec
 			choice.outcome = string(queue.Completed)
 			left--
 		case queue.FrameError:
-			refused := t.failureRefusal(frame.Error)
+			refused := failureRefusal(frame.Error, t.limit)
 			refuse(w, refused)
 			return refused.Code
 		}

@@ -40,7 +40,7 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 			t.whole(w, &c)
 			return string(queue.Completed)
 		case queue.FrameError:
-			refused := t.failureRefusal(frame.Error)
+			refused := failureRefusal(frame.Error, t.limit)
 			refuse(w, refused)
 			return refused.Code
 		}

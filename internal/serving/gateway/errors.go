@@ -261,9 +261,9 @@ func errShutdown() *refusal {
 }
 
 // failureRefusal returns the refusal for a failure that dispatcher or runner
-// reports. It keeps only messages about the request itself, which hold nothing
+// reports of a request with a limit of time. It keeps only messages about the request itself, which hold nothing
 // but the client's own input.
-func (t *generation) failureRefusal(f *queue.Failure) *refusal {
+func failureRefusal(f *queue.Failure, limit time.Duration) *refusal {
 	if f == nil {
 		return errInternal()
 	}
@@ -277,7 +277,7 @@ func (t *generation) failureRefusal(f *queue.Failure) *refusal {
 	case queue.CodeTimeout:
 		return errTimeout()
 	case queue.CodeDeadline:
-		return errDeadline(t.limit)
+		return errDeadline(limit)
 	case queue.CodeCancelled:
 		return errCancelled()
 	case queue.CodeInterrupted:
@@ -297,4 +297,14 @@ func publishRefusal(err error) *refusal {
 		return errTooLargeToQueue()
 	}
 	return errUnavailable()
+}
+
+// shown cuts a text of the client to a length fit for an error message.
+func shown(s string) string {
+	const most = 200
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -9,17 +9,6 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-// The project's own headers.
-const (
-	headerRequestID    = "X-Request-Id"
-	headerIgnored      = "X-Koldun-Ignored"      // parameters without effect
-	headerQueue        = "X-Koldun-Queue-Ms"     // until the engine started
-	headerMember       = "X-Koldun-Member"       // Dllama or Session that answers
-	headerOverhead     = "X-Koldun-Overhead-Ms"  // until the request was stored
-	headerConversation = "X-Koldun-Conversation" // from the client: turns with the same value belong together
-	headerTimeout      = "X-Koldun-Timeout"      // from the client: how long the request may take
-)
-
 // handleGenerate returns the handler of requests that an engine answers. It
 // decodes and admits the request; running the generation queues it. begin returns the
 // operation of one request.

@@ -106,7 +106,7 @@ func (s *streamer) write(frame *queue.Frame) string {
 		}
 		return outcomeDisconnected
 	case queue.FrameError:
-		refused := s.failureRefusal(frame.Error)
+		refused := failureRefusal(frame.Error, s.limit)
 		s.events.fail(refused)
 		return refused.Code
 	}
