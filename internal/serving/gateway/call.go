@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
-
-	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 // A call is one HTTP request with what is counted, logged and traced of it.
@@ -19,15 +17,6 @@ type call struct {
 	endpoint   string // label of the endpoint
 	generation *generation
 	span       trace.Span
-}
-
-// A summary is what is logged and traced of a request for a generation. The
-// zero value is that of any other request.
-type summary struct {
-	operation string // as OpenTelemetry names it
-	model     string // resolved, or ""
-	outcome   string // how it ended, or ""
-	usage     *queue.Usage
 }
 
 // summary returns what is known of the generation, if any.
@@ -51,7 +40,9 @@ func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (*call, context.
 	_ = rc.SetReadDeadline(now.Add(g.timing.body))
 	_ = rc.SetWriteDeadline(time.Time{})
 	g.metrics.inFlight.Inc()
-	return c, g.trace(r, c)
+	ctx, span, traceparent := beginTrace(g.cfg.Tracer, r)
+	c.span, c.traceparent = span, traceparent
+	return c, ctx
 }
 
 // end counts, logs and traces a request that has ended. ServeHTTP defers it.
@@ -72,7 +63,7 @@ func (g *Gateway) end(c *call, w *statusWriter) {
 	g.metrics.request(c.endpoint, status, took)
 	g.log.Info("request", "request", requestID(c.id), "method", c.method, "endpoint", c.endpoint, "status", status,
 		"outcome", s.outcome, "tenant", c.caller.tenant, "model", s.model, "ms", took.Milliseconds(), "trace", traceID(c.traceparent))
-	describe(c, s, status)
+	endSpan(c.span, c.id, c.endpoint, s, status)
 	if cut || cause == http.ErrAbortHandler { //nolint:errorlint // as above
 		panic(http.ErrAbortHandler)
 	}

@@ -125,3 +125,6 @@ func (t *generation) admit(h http.Header, count int) *refusal {
 	t.outcome = refused.Code
 	return refused
 }
+
+// always returns the same operation for all requests.
+func always(op operation) func(incoming) operation { return func(incoming) operation { return op } }

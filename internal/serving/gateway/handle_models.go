@@ -60,3 +60,6 @@ func (g *Gateway) wireModel(m registry.Model) openai.Model {
 func hasChoices(op openai.Operation) bool {
 	return op == openai.OperationChat || op == openai.OperationCompletion
 }
+
+// modelPath precedes the id of a model.
+const modelPath = "/v1/models/"

@@ -7,10 +7,7 @@ import (
 	"github.com/gorizond/koldun/internal/network/httpserver"
 )
 
-// Handler returns the API. This file shows what a request passes, in order;
-// endpoints lists what is served.
-func (g *Gateway) Handler() http.Handler { return &handler{g: g, router: newRouter(g.endpoints())} }
-
+// A handler serves endpoints. This file shows what a request passes, in order.
 type handler struct {
 	g      *Gateway
 	router *router
@@ -40,7 +37,7 @@ func (h *handler) answer(c *call, w *statusWriter, r *http.Request) *generation 
 		refuse(w, errHost())
 		return nil
 	}
-	if h.g.shareWithOrigin(w.Header(), r) == preflight {
+	if shareWithOrigin(h.g.cfg.Origins, w.Header(), r) == preflight {
 		c.endpoint = labelPreflight
 		w.WriteHeader(http.StatusNoContent)
 		return nil
@@ -65,16 +62,3 @@ func (h *handler) answer(c *call, w *statusWriter, r *http.Request) *generation 
 	}
 	return c.generation
 }
-
-// An incoming is a request as handlers see it, beside net/http's view.
-type incoming struct {
-	id          string // see newID
-	begun       time.Time
-	traceparent string
-	caller      caller
-}
-
-// A handleFunc answers a request, or returns the generation that is to answer
-// it, or a refusal. A generation that comes with a refusal is not run: it holds
-// what the log shows of the request.
-type handleFunc func(http.ResponseWriter, *http.Request, incoming) (*generation, *refusal)
