@@ -13,18 +13,18 @@ import (
 // Only the methods of handler change it.
 type call struct {
 	incoming
-	method     string
-	endpoint   string // label of the endpoint
-	generation *generation
-	span       trace.Span
+	method   string
+	endpoint string // label of the endpoint
+	task     task   // nil: none
+	span     trace.Span
 }
 
-// summary returns what is known of the generation, if any.
+// summary returns what is known of the task, if any.
 func (c *call) summary() summary {
-	if c.generation == nil {
+	if c.task == nil {
 		return summary{}
 	}
-	return c.generation.summary()
+	return c.task.summary()
 }
 
 // begin gives a request its id and its trace, and bounds the time for its body.

@@ -16,7 +16,7 @@ import (
 const maxAnswer = 16 << 20 // bytes
 
 // collect waits for the whole answer and writes it. It returns the outcome.
-func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string {
+func (t *reply) collect(ctx context.Context, w http.ResponseWriter) string {
 	ctx, cancel := context.WithDeadlineCause(ctx, t.until, errBackstop)
 	defer cancel()
 	c := collected{filter: &t.filter}
@@ -49,7 +49,7 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 
 // gather adds a piece to what has come of an answer, of which size returns the bytes in
 // all choices. It returns "", or the outcome if it has written a refusal.
-func (t *generation) gather(w http.ResponseWriter, c *collected, frame *queue.Frame, size func() int) string {
+func (t *reply) gather(w http.ResponseWriter, c *collected, frame *queue.Frame, size func() int) string {
 	if err := c.add(frame); err != nil {
 		t.undecoded(err)
 		refuse(w, errInternal())
@@ -94,7 +94,7 @@ func (c *collected) text(thoughts, text string) {
 func (c *collected) size() int { return c.thoughts.Len() + c.answer.Len() + c.raw }
 
 // abandon ends an answer that has not begun, because ctx ended.
-func (t *generation) abandon(ctx context.Context, w http.ResponseWriter) string {
+func (t *reply) abandon(ctx context.Context, w http.ResponseWriter) string {
 	outcome, refused := t.contextRefusal(ctx)
 	if refused != nil {
 		refuse(w, refused)
@@ -103,12 +103,12 @@ func (t *generation) abandon(ctx context.Context, w http.ResponseWriter) string 
 }
 
 // whole writes the answer.
-func (t *generation) whole(w http.ResponseWriter, c *collected) {
+func (t *reply) whole(w http.ResponseWriter, c *collected) {
 	writeJSON(w, http.StatusOK, t.operation.whole(t.answered(c, &t.follow.frame)))
 }
 
 // answered returns what has come until the last frame.
-func (t *generation) answered(c *collected, frame *queue.Frame) answer {
+func (t *reply) answered(c *collected, frame *queue.Frame) answer {
 	return answer{
 		index: t.index, id: t.operation.idPrefix + t.in.id, model: t.model, created: t.in.begun.Unix(),
 		thoughts: c.thoughts.String(), text: c.answer.String(), parts: c.parts, finish: finishReason(frame), usage: usageOf(frame), base64: t.base64,
@@ -122,7 +122,7 @@ func partsOf(frame *queue.Frame) (*openai.Parts, error) {
 }
 
 // undecoded logs a piece of an answer that no runner of this version sends.
-func (t *generation) undecoded(err error) {
+func (t *reply) undecoded(err error) {
 	t.g.log.Error("cannot decode a piece of an answer", "request", t.ref.ID, "error", err)
 }
 

@@ -13,27 +13,29 @@ import (
 // decodes and admits the request; running the generation queues it. begin returns the
 // operation of one request.
 func (g *Gateway) handleGenerate(begin func(incoming) operation) handleFunc {
-	return func(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
-		op := begin(in)
-		t := &generation{g: g, in: in, operation: op, body: &meteredBody{bodies: g.bodies, tenant: in.caller.tenant}}
+	return func(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
+		t := &generation{body: &meteredBody{bodies: g.bodies, tenant: in.caller.tenant}, reply: reply{g: g, in: in, operation: begin(in)}}
 		kept := false // also if decoding panics
 		defer func() {
 			if !kept {
 				t.body.free()
 			}
 		}()
-		req, refused := g.decode(w, r, t.body, op.decode)
+		req, refused := g.decode(w, r, t.body, t.operation.decode)
 		if refused == nil {
 			refused = t.prepare(w.Header(), r, req)
 		}
+		if refused != nil {
+			return t, refused
+		}
+		out, refused := t.permitted(w.Header(), req)
 		kept = refused == nil
-		return t, refused
+		return out, refused
 	}
 }
 
-// prepare makes the envelope in which the request is queued, and gets the
-// permit to queue it. It sets the headers that name ignored parameters and what
-// is left of the limits.
+// prepare makes the envelope in which the request is queued. It sets the header that
+// names ignored parameters.
 func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request) *refusal {
 	g, who := t.g, t.in.caller
 	model, refused := g.resolve(who, req.Model)
@@ -89,24 +91,26 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 	t.streamed, t.includeUsage, t.base64 = req.Stream, req.IncludeUsage, req.Base64
 	t.filter = newReasoningFilter(t.operation.reasoning, req.Reasoning, g.cfg.Reasoning)
 	t.prompt = int64(req.PromptTokens)
-	if req.Choices > 1 {
-		return t.admitAll(h, req)
-	}
-	return t.admit(h, 1)
+	return nil
 }
 
-// admitAll gets a permit for each of several choices, or for none.
-func (t *generation) admitAll(h http.Header, req openai.Request) *refusal {
-	if refused := t.split(req); refused != nil {
-		return refused
+// permitted gets a permit to queue the request, or one for each of several choices. It
+// returns what is to answer.
+func (t *generation) permitted(h http.Header, req openai.Request) (task, *refusal) {
+	if req.Choices <= 1 {
+		return t, t.admit(h, 1)
 	}
-	if refused := t.admit(h, req.Choices); refused != nil {
-		return refused
+	c, refused := t.split(req)
+	if refused == nil {
+		refused = t.admit(h, req.Choices)
+	}
+	if refused != nil {
+		return t, refused
 	}
 	for i, p := range t.permit.Split(req.Choices) {
-		t.choices[i].permit = p
+		c.each[i].permit = p
 	}
-	return nil
+	return c, nil
 }
 
 // admit gets a permit for as many requests if the limits allow it, and sets the headers

@@ -12,7 +12,7 @@ import (
 )
 
 // handleModels lists the models that the caller may use.
-func (g *Gateway) handleModels(w http.ResponseWriter, _ *http.Request, in incoming) (*generation, *refusal) {
+func (g *Gateway) handleModels(w http.ResponseWriter, _ *http.Request, in incoming) (task, *refusal) {
 	list := openai.ModelList{Object: "list", Data: []openai.Model{}}
 	for _, m := range g.models.All() {
 		if g.cfg.serves(m.Namespace) && in.caller.may(m.ID()) {
@@ -25,7 +25,7 @@ func (g *Gateway) handleModels(w http.ResponseWriter, _ *http.Request, in incomi
 }
 
 // handleModel shows one model. Without an id it lists all.
-func (g *Gateway) handleModel(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+func (g *Gateway) handleModel(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
 	id := strings.TrimPrefix(r.URL.Path, modelPath)
 	if id == "" {
 		return g.handleModels(w, r, in)

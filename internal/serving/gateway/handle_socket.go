@@ -13,7 +13,7 @@ import (
 
 // handleSocket serves requests for responses on a WebSocket, one after another. Each
 // is a request of its own for limits, logs and metrics, with the headers of the first.
-func (g *Gateway) handleSocket(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+func (g *Gateway) handleSocket(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		w.Header().Set("Upgrade", "websocket")
 		return nil, errUpgrade()

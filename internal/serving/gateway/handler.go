@@ -16,7 +16,7 @@ type handler struct {
 // ServeHTTP gives a request its id and its trace, answers it, and at its end
 // counts and logs it. A panic ends only the request that caused it.
 //
-// A generation runs here, once everything that prepared it has returned: the
+// A task runs here, once everything that prepared it has returned: the
 // memory of an open stream includes the stack from here on.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c, ctx := h.g.begin(w, r)
@@ -25,14 +25,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if ctx != r.Context() { // because copying a request takes memory
 		r = r.WithContext(ctx)
 	}
-	if generation := h.answer(c, out, r); generation != nil {
-		generation.run(ctx, out)
+	if task := h.answer(c, out, r); task != nil {
+		task.run(ctx, out)
 	}
 }
 
-// answer writes the answer, or returns the generation that is to write it. It
+// answer writes the answer, or returns the task that is to write it. It
 // notes in the call what is known of the request by then.
-func (h *handler) answer(c *call, w *statusWriter, r *http.Request) *generation {
+func (h *handler) answer(c *call, w *statusWriter, r *http.Request) task {
 	if !httpserver.AllowsHost(h.g.cfg.Hosts, r.Host) {
 		refuse(w, errHost())
 		return nil
@@ -55,10 +55,10 @@ func (h *handler) answer(c *call, w *statusWriter, r *http.Request) *generation 
 			return nil
 		}
 	}
-	c.generation, refused = e.handle(w, r, c.incoming)
+	c.task, refused = e.handle(w, r, c.incoming)
 	if refused != nil {
 		refuse(w, refused)
 		return nil
 	}
-	return c.generation
+	return c.task
 }

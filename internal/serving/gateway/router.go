@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -18,10 +19,17 @@ type endpoint struct {
 	shape func(*openai.Error) any
 }
 
-// A handleFunc answers a request, or returns the generation that is to answer
-// it, or a refusal. A generation that comes with a refusal is not run: it holds
-// what the log shows of the request.
-type handleFunc func(http.ResponseWriter, *http.Request, incoming) (*generation, *refusal)
+// A handleFunc answers a request, or returns the task that is to answer it, or a
+// refusal. A task that comes with a refusal is not run: it holds what the log shows of
+// the request.
+type handleFunc func(http.ResponseWriter, *http.Request, incoming) (task, *refusal)
+
+// A task writes the answer to a request once its handler has returned.
+type task interface {
+	run(ctx context.Context, w http.ResponseWriter)
+	// summary returns what is known of the request, at any time.
+	summary() summary
+}
 
 // Labels of requests that reach no endpoint.
 const (
@@ -106,7 +114,7 @@ func (rt *router) find(r *http.Request) (e endpoint, instead http.Handler) {
 
 // answerWith is the handleFunc of an http.Handler.
 func answerWith(h http.Handler) handleFunc {
-	return func(w http.ResponseWriter, r *http.Request, _ incoming) (*generation, *refusal) {
+	return func(w http.ResponseWriter, r *http.Request, _ incoming) (task, *refusal) {
 		h.ServeHTTP(w, r)
 		return nil, nil
 	}
