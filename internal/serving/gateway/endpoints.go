@@ -16,7 +16,7 @@ func (g *Gateway) endpoints() []endpoint {
 		{label: "chat", method: http.MethodPost, path: "/v1/chat/completions", handle: g.handleGenerate(always(chatOperation()))},
 		{label: "completion", method: http.MethodPost, path: "/v1/completions", handle: g.handleGenerate(always(completionOperation()))},
 		{label: "embedding", method: http.MethodPost, path: "/v1/embeddings", handle: g.handleGenerate(always(embeddingOperation()))},
-		g.responses(g.answers),
+		g.responses(g.stored),
 		{label: "response", method: http.MethodGet, path: responsesPath, handle: g.handleSocket, shape: responseError},
 		{label: "response", method: http.MethodGet, path: responsesPath + "/{id}", handle: g.handleResponse, shape: responseError},
 		{label: "response", method: http.MethodDelete, path: responsesPath + "/{id}", handle: g.handleDeleteResponse, shape: responseError},

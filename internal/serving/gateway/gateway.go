@@ -32,7 +32,7 @@ type Gateway struct {
 	reports    *limits.Reports
 	metrics    *metrics
 	background *background
-	answers    answers
+	stored     responseStore
 	sockets    *sockets
 	log        *slog.Logger
 }
@@ -56,7 +56,7 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 		metrics:    m,
 		log:        cfg.Logger,
 		background: newBackground(),
-		answers:    answersOf(b, cfg),
+		stored:     newResponseStore(b, cfg),
 		sockets:    newSockets(),
 	}
 }

@@ -32,7 +32,7 @@ func (g *Gateway) handleSocket(w http.ResponseWriter, r *http.Request, in incomi
 	}
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(g.maxBody())
-	s := &socket{conn: conn, timeout: g.timing.write, memory: &memory{answers: g.answers, bodies: g.bodies, tenant: in.caller.tenant}}
+	s := &socket{conn: conn, timeout: g.timing.write, memory: &memory{responseStore: g.stored, bodies: g.bodies, tenant: in.caller.tenant}}
 	defer s.memory.drop()
 	api := &handler{g: g, router: newRouter([]endpoint{g.responses(s.memory)})}
 	s.serve(r.Context(), func(ctx context.Context, frame []byte) {

@@ -13,7 +13,7 @@ import (
 
 // responses is the endpoint of the Responses API. Its requests are chats for
 // everything behind the gateway.
-func (g *Gateway) responses(kept answers) endpoint {
+func (g *Gateway) responses(kept responseStore) endpoint {
 	return endpoint{
 		label: "response", method: http.MethodPost, path: responsesPath, shape: responseError,
 		handle: g.handleGenerate(func(in incoming) operation {
@@ -38,7 +38,7 @@ func responseError(e *openai.Error) any { return responses.Rename(e) }
 // compaction returns the operation that compacts one conversation: the model
 // summarizes it.
 func (g *Gateway) compaction(in incoming) operation {
-	r := &responding{kept: g.answers, in: in}
+	r := &responding{kept: g.stored, in: in}
 	return operation{
 		label: telemetry.OperationChat, reasoning: reasoningContent,
 		decode: func(ctx context.Context, body []byte) (openai.Request, error) {
@@ -59,7 +59,7 @@ func (g *Gateway) compaction(in incoming) operation {
 
 // responding is one request for a response.
 type responding struct {
-	kept    answers
+	kept    responseStore
 	in      incoming
 	request *responses.Request
 	keep    func(*responses.Response) bool // see responses.Options

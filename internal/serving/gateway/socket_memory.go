@@ -11,7 +11,7 @@ import (
 // for bodies, and holds no response for which there are none. It belongs to one
 // goroutine.
 type memory struct {
-	answers
+	responseStore
 	bodies *bodies
 	tenant string
 	id     string
@@ -23,7 +23,7 @@ func (m *memory) get(ctx context.Context, tenant, id string) (*responses.Record,
 	if id == m.id && m.record != nil {
 		return m.record, nil
 	}
-	return m.answers.get(ctx, tenant, id)
+	return m.responseStore.get(ctx, tenant, id)
 }
 
 func (m *memory) keep(ctx context.Context, tenant string, input []responses.Item, r *responses.Response) bool {
@@ -32,7 +32,7 @@ func (m *memory) keep(ctx context.Context, tenant string, input []responses.Item
 	if n := record.Size(); m.bodies.take(m.tenant, n) {
 		m.id, m.record, m.held = r.ID, record, n
 	}
-	return m.answers.keep(ctx, tenant, input, r)
+	return m.responseStore.keep(ctx, tenant, input, r)
 }
 
 // forget drops the response if it is the one that is held.

@@ -14,8 +14,8 @@ import (
 	"github.com/gorizond/koldun/internal/openai/responses"
 )
 
-// answers are responses that later requests may refer to. Each belongs to a tenant.
-type answers interface {
+// A responseStore holds responses that later requests may refer to. Each belongs to a tenant.
+type responseStore interface {
 	// lasting reports whether responses can be stored.
 	lasting() bool
 	// get returns a response, nil if there is none. Its errors are *openai.Error.
@@ -27,29 +27,29 @@ type answers interface {
 	remove(ctx context.Context, tenant, id string) (bool, error)
 }
 
-func answersOf(b *bus.Bus, cfg Config) answers {
+func newResponseStore(b *bus.Bus, cfg Config) responseStore {
 	if cfg.ResponsesTTL == 0 {
-		return noAnswers{}
+		return noStore{}
 	}
-	return &storedAnswers{bus: b, ttl: cfg.ResponsesTTL, log: cfg.Logger}
+	return &bucketStore{bus: b, ttl: cfg.ResponsesTTL, log: cfg.Logger}
 }
 
-// noAnswers stores nothing.
-type noAnswers struct{}
+// noStore stores nothing.
+type noStore struct{}
 
-func (noAnswers) lasting() bool { return false }
+func (noStore) lasting() bool { return false }
 
-func (noAnswers) get(context.Context, string, string) (*responses.Record, error) { return nil, nil }
+func (noStore) get(context.Context, string, string) (*responses.Record, error) { return nil, nil }
 
-func (noAnswers) keep(context.Context, string, []responses.Item, *responses.Response) bool {
+func (noStore) keep(context.Context, string, []responses.Item, *responses.Response) bool {
 	return false
 }
 
-func (noAnswers) remove(context.Context, string, string) (bool, error) { return false, nil }
+func (noStore) remove(context.Context, string, string) (bool, error) { return false, nil }
 
-// storedAnswers are in a bucket that gateways share. Each response expires after the
-// TTL of the gateway that stored it.
-type storedAnswers struct {
+// A bucketStore is a bucket that gateways share. Each response expires after the TTL of
+// the gateway that stored it.
+type bucketStore struct {
 	bus *bus.Bus
 	ttl time.Duration
 	log *slog.Logger
@@ -66,9 +66,9 @@ func ensureResponses(ctx context.Context, b *bus.Bus, cfg Config) error {
 // responseID matches the ids that responses get: another one is no key.
 var responseID = regexp.MustCompile(`^resp_[0-9A-HJKMNP-TV-Z]{26}$`)
 
-func (s *storedAnswers) lasting() bool { return true }
+func (s *bucketStore) lasting() bool { return true }
 
-func (s *storedAnswers) get(ctx context.Context, tenant, id string) (*responses.Record, error) {
+func (s *bucketStore) get(ctx context.Context, tenant, id string) (*responses.Record, error) {
 	if !responseID.MatchString(id) {
 		return nil, nil
 	}
@@ -84,7 +84,7 @@ func (s *storedAnswers) get(ctx context.Context, tenant, id string) (*responses.
 }
 
 // keep stores a response even if its client leaves: it may ask for it later.
-func (s *storedAnswers) keep(ctx context.Context, tenant string, input []responses.Item, r *responses.Response) bool {
+func (s *bucketStore) keep(ctx context.Context, tenant string, input []responses.Item, r *responses.Response) bool {
 	if !r.Store {
 		return false
 	}
@@ -95,7 +95,7 @@ func (s *storedAnswers) keep(ctx context.Context, tenant string, input []respons
 	return err == nil
 }
 
-func (s *storedAnswers) remove(ctx context.Context, tenant, id string) (bool, error) {
+func (s *bucketStore) remove(ctx context.Context, tenant, id string) (bool, error) {
 	record, err := s.get(ctx, tenant, id)
 	if record == nil || err != nil {
 		return false, err
