@@ -308,3 +308,17 @@ func shown(s string) string {
 	}
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
+
+func errUpgrade() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusUpgradeRequired, Type: openai.InvalidRequest, Code: "upgrade_required",
+		Message: "GET opens a WebSocket here: send 'Connection: Upgrade' and 'Upgrade: websocket'. A single request is a POST.",
+	}}
+}
+
+func errTooManySockets() *refusal {
+	return &refusal{retryAfter: 15 * time.Second, limit: "sockets", Error: openai.Error{
+		Status: http.StatusTooManyRequests, Type: openai.RateLimit, Code: openai.CodeRateLimitExceeded,
+		Message: "Too many connections are open. Close some of them, or try again later.",
+	}}
+}

@@ -80,4 +80,7 @@ func TestRefusalsOfLimits(t *testing.T) {
 			t.Errorf("%s: %+v", limit, refused)
 		}
 	}
+	if refused := errTooManySockets(); refused.Status != http.StatusTooManyRequests {
+		t.Errorf("too many connections: %+v", refused)
+	}
 }

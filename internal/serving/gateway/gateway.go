@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/serving/gateway/capability"
 	"github.com/gorizond/koldun/internal/serving/gateway/demand"
 	"github.com/gorizond/koldun/internal/serving/gateway/limits"
+	"github.com/gorizond/koldun/internal/serving/gateway/socket"
 	"github.com/gorizond/koldun/internal/serving/queue"
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
@@ -33,7 +34,7 @@ type Gateway struct {
 	metrics    *metrics
 	background *background
 	stored     responseStore
-	sockets    *sockets
+	sockets    *socket.Counter
 	log        *slog.Logger
 }
 
@@ -57,7 +58,7 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 		log:        cfg.Logger,
 		background: newBackground(),
 		stored:     newResponseStore(b, cfg),
-		sockets:    newSockets(),
+		sockets:    socket.NewCounter(),
 	}
 }
 
@@ -80,7 +81,7 @@ func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		running.Wait()
-		g.sockets.wait(backgroundGrace)
+		g.sockets.Wait(backgroundGrace)
 		g.background.close(backgroundGrace)
 		close(done)
 	}()

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/coder/websocket"
+
+	"github.com/gorizond/koldun/internal/serving/gateway/socket"
 )
 
 // handleSocket serves requests for responses on a WebSocket, one after another. Each
@@ -18,9 +20,9 @@ func (g *Gateway) handleSocket(w http.ResponseWriter, r *http.Request, in incomi
 		w.Header().Set("Upgrade", "websocket")
 		return nil, errUpgrade()
 	}
-	leave, refused := g.sockets.enter(in.caller.tenant)
-	if refused != nil {
-		return nil, refused
+	leave, ok := g.sockets.Enter(in.caller.tenant)
+	if !ok {
+		return nil, errTooManySockets()
 	}
 	defer leave()
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
@@ -32,14 +34,14 @@ func (g *Gateway) handleSocket(w http.ResponseWriter, r *http.Request, in incomi
 	}
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(g.maxBody())
-	s := &socket{conn: conn, timeout: g.timing.write, memory: &memory{responseStore: g.stored, bodies: g.bodies, tenant: in.caller.tenant}}
-	defer s.memory.drop()
-	api := &handler{g: g, router: newRouter([]endpoint{g.responses(s.memory)})}
-	s.serve(r.Context(), func(ctx context.Context, frame []byte) {
+	last := &memory{responseStore: g.stored, bodies: g.bodies, tenant: in.caller.tenant}
+	defer last.drop()
+	api := &handler{g: g, router: newRouter([]endpoint{g.responses(last)})}
+	socket.New(conn, g.timing.write, last.forget).Serve(r.Context(), func(ctx context.Context, w http.ResponseWriter, body []byte) {
 		request := r.Clone(ctx)
-		request.Method, request.Body, request.ContentLength = http.MethodPost, io.NopCloser(bytes.NewReader(frame)), int64(len(frame))
+		request.Method, request.Body, request.ContentLength = http.MethodPost, io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		request.Header.Set("Content-Type", "application/json")
-		api.ServeHTTP(&socketWriter{socket: s, ctx: ctx, header: http.Header{}}, request)
+		api.ServeHTTP(w, request)
 	})
 	return nil, nil
 }

@@ -241,29 +241,6 @@ func TestSocket(t *testing.T) {
 	})
 }
 
-// TestSocketsAreBounded holds that a tenant opens no more connections than it may, and
-// that one that leaves makes room.
-func TestSocketsAreBounded(t *testing.T) {
-	s := newSockets()
-	var leave func()
-	for range maxSocketsPerTenant {
-		var refused *refusal
-		if leave, refused = s.enter("a"); refused != nil {
-			t.Fatal(refused.Message)
-		}
-	}
-	if _, refused := s.enter("a"); refused == nil || refused.Status != http.StatusTooManyRequests {
-		t.Errorf("one too many: %+v", refused)
-	}
-	if _, refused := s.enter("b"); refused != nil {
-		t.Errorf("another tenant: %+v", refused)
-	}
-	leave()
-	if _, refused := s.enter("a"); refused != nil {
-		t.Errorf("after one left: %+v", refused)
-	}
-}
-
 // TestSocketClientLeaves holds that the request of a client that leaves is cancelled.
 func TestSocketClientLeaves(t *testing.T) {
 	w := newWorld(t, nil)
