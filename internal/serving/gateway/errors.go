@@ -322,3 +322,10 @@ func errTooManySockets() *refusal {
 		Message: "Too many connections are open. Close some of them, or try again later.",
 	}}
 }
+
+func errNoResponse(id string) *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusNotFound, Type: openai.InvalidRequest, Param: "id", Code: "response_not_found",
+		Message: "The response '" + shown(id) + "' is not stored here: it never was, or it has expired.",
+	}}
+}

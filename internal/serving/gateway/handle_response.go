@@ -11,7 +11,7 @@ import (
 // handleResponse answers with a stored response.
 func (g *Gateway) handleResponse(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
 	id := strings.TrimPrefix(r.URL.Path, responsesPath+"/")
-	record, err := g.stored.get(r.Context(), in.caller.tenant, id)
+	record, err := g.stored.Get(r.Context(), in.caller.tenant, id)
 	if err != nil {
 		return nil, asRefusal(err)
 	}
@@ -25,7 +25,7 @@ func (g *Gateway) handleResponse(w http.ResponseWriter, r *http.Request, in inco
 // handleDeleteResponse deletes a stored response.
 func (g *Gateway) handleDeleteResponse(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
 	id := strings.TrimPrefix(r.URL.Path, responsesPath+"/")
-	found, err := g.stored.remove(r.Context(), in.caller.tenant, id)
+	found, err := g.stored.Remove(r.Context(), in.caller.tenant, id)
 	if err != nil {
 		return nil, asRefusal(err)
 	}

@@ -57,6 +57,19 @@ func (g *Gateway) compaction(in incoming) operation {
 	}
 }
 
+// A responseStore holds responses that later requests may refer to. Each belongs to a tenant.
+type responseStore interface {
+	// Lasting reports whether responses can be stored.
+	Lasting() bool
+	// Get returns a response, nil if there is none. Its errors are *openai.Error.
+	Get(ctx context.Context, tenant, id string) (*responses.Record, error)
+	// Keep gets a complete response with its whole input, and reports whether it is
+	// stored. It stores only what wants to be.
+	Keep(ctx context.Context, tenant string, input []responses.Item, r *responses.Response) bool
+	// Remove deletes a response, and reports whether there was one.
+	Remove(ctx context.Context, tenant, id string) (bool, error)
+}
+
 // responding is one request for a response.
 type responding struct {
 	kept    responseStore
@@ -79,9 +92,9 @@ func (r *responding) decode(ctx context.Context, body []byte) (openai.Request, e
 	if err != nil {
 		return openai.Request{}, err
 	}
-	request.Store = request.Store && r.kept.lasting()
+	request.Store = request.Store && r.kept.Lasting()
 	r.request, r.keep = request, func(response *responses.Response) bool {
-		return r.kept.keep(ctx, r.in.caller.tenant, items, response)
+		return r.kept.Keep(ctx, r.in.caller.tenant, items, response)
 	}
 	out := chat.Request(openai.OperationChat)
 	out.Ignored = append(out.Ignored, request.Ignored()...)
@@ -98,7 +111,7 @@ func (r *responding) options(model string) responses.Options {
 func (r *responding) resolve(ctx context.Context, request *responses.Request) ([]responses.Item, error) {
 	var items []responses.Item
 	if request.PreviousID != "" {
-		before, err := r.kept.get(ctx, r.in.caller.tenant, request.PreviousID)
+		before, err := r.kept.Get(ctx, r.in.caller.tenant, request.PreviousID)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +142,7 @@ func (r *responding) referred(ctx context.Context, id string) (responses.Item, e
 	if !ok {
 		return responses.Item{}, none
 	}
-	before, err := r.kept.get(ctx, r.in.caller.tenant, response)
+	before, err := r.kept.Get(ctx, r.in.caller.tenant, response)
 	if err != nil {
 		return responses.Item{}, err
 	}

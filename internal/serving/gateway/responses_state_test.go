@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/gateway/responsestore"
 	"github.com/gorizond/koldun/internal/serving/registry"
 	"github.com/gorizond/koldun/test/waittest"
 )
@@ -21,7 +22,7 @@ import (
 func storing(t *testing.T, w *world, change func(*Config)) *world {
 	t.Helper()
 	cfg := Config{ResponsesTTL: time.Hour, ResponsesMaxBytes: 1 << 20}
-	if err := ensureResponses(t.Context(), w.bus, cfg); err != nil {
+	if err := responsestore.Ensure(t.Context(), w.bus, cfg.ResponsesMaxBytes); err != nil {
 		t.Fatal(err)
 	}
 	return w.another(func(c *Config, _ *timing) {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/network/httpserver"
 	"github.com/gorizond/koldun/internal/network/rawconn"
+	"github.com/gorizond/koldun/internal/serving/gateway/responsestore"
 )
 
 // Run serves until ctx ends, and returns nil then. Both ports are open from
@@ -84,8 +87,10 @@ func (p *process) serveOn(ctx context.Context, b *bus.Bus, l net.Listener) error
 	if err := b.Ensure(ctx); err != nil {
 		return fault.UnlessStopped(ctx, err)
 	}
-	if err := ensureResponses(ctx, b, p.cfg); err != nil {
-		return fault.UnlessStopped(ctx, err)
+	if p.cfg.ResponsesTTL > 0 {
+		if err := responsestore.Ensure(ctx, b, p.cfg.ResponsesMaxBytes); err != nil {
+			return fault.UnlessStopped(ctx, err)
+		}
 	}
 	g := newGateway(b, p.cfg, p.metrics, defaultTiming)
 	// The watches of the registry end after the last request.
@@ -122,4 +127,21 @@ func (p *process) checks(ctx context.Context) []httpserver.Check {
 		{Name: "nats", Probe: ifUp((*Gateway).connected)},
 		{Name: "registry", Probe: ifUp((*Gateway).complete)},
 	}
+}
+
+// under serves what a path has below it as if that were at the root, and other paths as they
+// are. The empty path has nothing.
+func under(base string, h http.Handler) http.Handler {
+	base = strings.TrimSuffix(base, "/")
+	if base == "" {
+		return h
+	}
+	below := http.StripPrefix(base, h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, base+"/") {
+			below.ServeHTTP(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }

@@ -19,20 +19,20 @@ type memory struct {
 	held   int64 // bytes
 }
 
-func (m *memory) get(ctx context.Context, tenant, id string) (*responses.Record, error) {
+func (m *memory) Get(ctx context.Context, tenant, id string) (*responses.Record, error) {
 	if id == m.id && m.record != nil {
 		return m.record, nil
 	}
-	return m.responseStore.get(ctx, tenant, id)
+	return m.responseStore.Get(ctx, tenant, id)
 }
 
-func (m *memory) keep(ctx context.Context, tenant string, input []responses.Item, r *responses.Response) bool {
+func (m *memory) Keep(ctx context.Context, tenant string, input []responses.Item, r *responses.Response) bool {
 	m.drop()
 	record := responses.NewRecord(input, r)
 	if n := record.Size(); m.bodies.take(m.tenant, n) {
 		m.id, m.record, m.held = r.ID, record, n
 	}
-	return m.responseStore.keep(ctx, tenant, input, r)
+	return m.responseStore.Keep(ctx, tenant, input, r)
 }
 
 // forget drops the response if it is the one that is held.
