@@ -308,24 +308,3 @@ func shown(s string) string {
 	}
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
-
-func errUpgrade() *refusal {
-	return &refusal{Error: openai.Error{
-		Status: http.StatusUpgradeRequired, Type: openai.InvalidRequest, Code: "upgrade_required",
-		Message: "GET opens a WebSocket here: send 'Connection: Upgrade' and 'Upgrade: websocket'. A single request is a POST.",
-	}}
-}
-
-func errTooManySockets() *refusal {
-	return &refusal{retryAfter: 15 * time.Second, limit: "sockets", Error: openai.Error{
-		Status: http.StatusTooManyRequests, Type: openai.RateLimit, Code: openai.CodeRateLimitExceeded,
-		Message: "Too many connections are open. Close some of them, or try again later.",
-	}}
-}
-
-func errNoResponse(id string) *refusal {
-	return &refusal{Error: openai.Error{
-		Status: http.StatusNotFound, Type: openai.InvalidRequest, Param: "id", Code: "response_not_found",
-		Message: "The response '" + shown(id) + "' is not stored here: it never was, or it has expired.",
-	}}
-}

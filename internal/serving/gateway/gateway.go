@@ -12,7 +12,6 @@ import (
 	"github.com/gorizond/koldun/internal/serving/gateway/capability"
 	"github.com/gorizond/koldun/internal/serving/gateway/demand"
 	"github.com/gorizond/koldun/internal/serving/gateway/limits"
-	"github.com/gorizond/koldun/internal/serving/gateway/responsestore"
 	"github.com/gorizond/koldun/internal/serving/gateway/socket"
 	"github.com/gorizond/koldun/internal/serving/queue"
 	"github.com/gorizond/koldun/internal/serving/registry"
@@ -61,13 +60,6 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 		stored:     storeOf(b, cfg),
 		sockets:    socket.NewCounter(),
 	}
-}
-
-func storeOf(b *bus.Bus, cfg Config) responseStore {
-	if cfg.ResponsesTTL == 0 {
-		return responsestore.None{}
-	}
-	return responsestore.New(b, cfg.ResponsesTTL, cfg.Logger)
 }
 
 // backgroundGrace is how long background functions may run after all requests

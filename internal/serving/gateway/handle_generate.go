@@ -117,7 +117,8 @@ func (t *generation) permitted(h http.Header, req openai.Request) (task, *refusa
 // that say what is left of them.
 func (t *generation) admit(h http.Header, count int) *refusal {
 	permit, left, reached := t.g.usage.Admit(limits.Admission{
-		Tenant: t.in.caller.tenant, Session: t.request.Session, Limits: t.in.caller.limits(&t.g.cfg), Prompt: t.prompt, Bytes: int64(len(t.request.Body)), Count: count,
+		Tenant: t.in.caller.tenant, Session: t.request.Session, Limits: t.in.caller.limits(&t.g.cfg),
+		Prompt: t.prompt, Bytes: int64(len(t.request.Body)), Count: count,
 	}, time.Now())
 	left.SetHeaders(h)
 	t.permit = permit

@@ -43,3 +43,10 @@ func asRefusal(err error) *refusal {
 	}
 	return errInternal()
 }
+
+func errNoResponse(id string) *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusNotFound, Type: openai.InvalidRequest, Param: "id", Code: "response_not_found",
+		Message: "The response '" + shown(id) + "' is not stored here: it never was, or it has expired.",
+	}}
+}

@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/coder/websocket"
 
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/serving/gateway/socket"
 )
 
@@ -44,4 +46,18 @@ func (g *Gateway) handleSocket(w http.ResponseWriter, r *http.Request, in incomi
 		api.ServeHTTP(w, request)
 	})
 	return nil, nil
+}
+
+func errUpgrade() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusUpgradeRequired, Type: openai.InvalidRequest, Code: "upgrade_required",
+		Message: "GET opens a WebSocket here: send 'Connection: Upgrade' and 'Upgrade: websocket'. A single request is a POST.",
+	}}
+}
+
+func errTooManySockets() *refusal {
+	return &refusal{retryAfter: 15 * time.Second, limit: "sockets", Error: openai.Error{
+		Status: http.StatusTooManyRequests, Type: openai.RateLimit, Code: openai.CodeRateLimitExceeded,
+		Message: "Too many connections are open. Close some of them, or try again later.",
+	}}
 }

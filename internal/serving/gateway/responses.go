@@ -57,19 +57,6 @@ func (g *Gateway) compaction(in incoming) operation {
 	}
 }
 
-// A responseStore holds responses that later requests may refer to. Each belongs to a tenant.
-type responseStore interface {
-	// Lasting reports whether responses can be stored.
-	Lasting() bool
-	// Get returns a response, nil if there is none. Its errors are *openai.Error.
-	Get(ctx context.Context, tenant, id string) (*responses.Record, error)
-	// Keep gets a complete response with its whole input, and reports whether it is
-	// stored. It stores only what wants to be.
-	Keep(ctx context.Context, tenant string, input []responses.Item, r *responses.Response) bool
-	// Remove deletes a response, and reports whether there was one.
-	Remove(ctx context.Context, tenant, id string) (bool, error)
-}
-
 // responding is one request for a response.
 type responding struct {
 	kept    responseStore

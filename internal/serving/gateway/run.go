@@ -102,7 +102,8 @@ func (p *process) serveOn(ctx context.Context, b *bus.Bus, l net.Listener) error
 	if err := g.synced(ctx); err != nil {
 		return fault.UnlessStopped(ctx, err)
 	}
-	return httpserver.Serve(ctx, rawconn.Listen(l), under(p.cfg.BasePath, g.Handler()), httpserver.Options{Name: "api", Grace: p.cfg.Grace, Drain: p.cfg.drain(), Logger: p.cfg.Logger})
+	o := httpserver.Options{Name: "api", Grace: p.cfg.Grace, Drain: p.cfg.drain(), Logger: p.cfg.Logger}
+	return httpserver.Serve(ctx, rawconn.Listen(l), under(p.cfg.BasePath, g.Handler()), o)
 }
 
 // checks returns the conditions of readiness. ctx ends with the process.

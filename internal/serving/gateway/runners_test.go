@@ -24,7 +24,10 @@ const hot = `,"temperature":0.5,"seed":1`
 func (w *world) putRunner(r queue.Runner) {
 	w.t.Helper()
 	r.Session, r.Model = tinySession, "default/tiny"
-	next := queue.Runner{Name: "next", Session: names.Session("default", "next", ""), Model: "default/after-" + r.Name, State: queue.RunnerIdle, Features: openai.Features(rand.Text())}
+	next := queue.Runner{
+		Name: "next", Session: names.Session("default", "next", ""), Model: "default/next",
+		State: queue.RunnerIdle, Features: openai.Features(rand.Text()),
+	}
 	for _, r := range []queue.Runner{r, next} {
 		if _, err := w.bus.PutTTL(w.t.Context(), names.RunnersBucket, names.RunnerKey(r.Session, r.Name), r, time.Hour); err != nil {
 			w.t.Fatal(err)

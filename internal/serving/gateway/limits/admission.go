@@ -15,7 +15,7 @@ type Admission struct {
 	Count           int   // of the requests; 0 is one
 }
 
-// A Limit is one of those that refuse requests. Its value is its label in metrics.
+// A Limit refuses requests. Its value is its label in metrics.
 type Limit string
 
 // The limits.
@@ -35,8 +35,8 @@ type Reached struct {
 	Wait  time.Duration // until the limit admits as many requests; 0 if that cannot be known
 }
 
-// A Permit is an admitted request, or several until split. It is nil if no limit applies to the request.
-// It belongs to one goroutine.
+// A Permit is an admitted request, or several until split. It is nil if no limit applies
+// to the request. It belongs to one goroutine.
 type Permit struct {
 	usage     *Usage
 	admission Admission

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Bounds are the limits of a gateway, as opposed to those of a token.
+// Bounds are the limits that hold for all tenants of a gateway; a token has its own.
 type Bounds struct {
 	PerSession int // requests of a session that wait; 0 is no limit
 	PerTenant  int // requests of a tenant that wait; 0 is no limit
-	// BytesPerTenant are those of the requests of a tenant that wait; 0 is no limit.
+	// BytesPerTenant bounds the bodies of the requests of a tenant that wait; 0 is no limit.
 	BytesPerTenant int64
 }
 

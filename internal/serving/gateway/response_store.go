@@ -3,8 +3,30 @@ package gateway
 import (
 	"context"
 
+	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/openai/responses"
+	"github.com/gorizond/koldun/internal/serving/gateway/responsestore"
 )
+
+// A responseStore holds responses that later requests may refer to. Each belongs to a tenant.
+type responseStore interface {
+	// Lasting reports whether responses can be stored.
+	Lasting() bool
+	// Get returns a response, nil if there is none. Its errors are *openai.Error.
+	Get(ctx context.Context, tenant, id string) (*responses.Record, error)
+	// Keep gets a complete response with its whole input, and reports whether it is
+	// stored. It stores only what wants to be.
+	Keep(ctx context.Context, tenant string, input []responses.Item, r *responses.Response) bool
+	// Remove deletes a response, and reports whether there was one.
+	Remove(ctx context.Context, tenant, id string) (bool, error)
+}
+
+func storeOf(b *bus.Bus, cfg Config) responseStore {
+	if cfg.ResponsesTTL == 0 {
+		return responsestore.None{}
+	}
+	return responsestore.New(b, cfg.ResponsesTTL, cfg.Logger)
+}
 
 // A memory holds the last response of one connection, whether it is stored or not:
 // the next request may continue it. It takes its bytes from those that the gateway has
