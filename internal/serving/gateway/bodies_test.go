@@ -6,9 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // TestBodiesShareMemory checks that bodies hold what was read of them, that one tenant
@@ -62,41 +59,5 @@ func TestLargeBodiesAreRefused(t *testing.T) {
 	beyond := w.gateway.bus.Conn().MaxPayload() + 1
 	if most := w.gateway.maxBody(); beyond <= 1 || most >= beyond {
 		t.Errorf("bodies of %d bytes are read, and NATS takes less than %d", most, beyond)
-	}
-}
-
-// TestTenantsBytesWait checks that the requests of a tenant that wait share a number of
-// bytes over all sessions and gateways, and leave those of others alone.
-func TestTenantsBytesWait(t *testing.T) {
-	u := newUsage(bounds{bytesPerTenant: 100})
-	ask := func(tenant, session string, bytes int64) (*permit, *refusal) {
-		p, _, refused := u.admit(admission{tenant: tenant, session: session, bytes: bytes}, noon)
-		return p, refused
-	}
-	if _, refused := ask("big", "s", 1000); refused != nil {
-		t.Errorf("a single request: %v", refused)
-	}
-	p, refused := ask("a", "s", 60)
-	if refused != nil {
-		t.Fatal(refused)
-	}
-	if _, refused := ask("a", "other", 60); refused == nil || refused.limit != "tenant-queue" {
-		t.Errorf("beyond the bytes in another session: %v", refused)
-	}
-	if _, refused := ask("b", "s", 60); refused != nil {
-		t.Errorf("another tenant: %v", refused)
-	}
-	there := newUsage(bounds{bytesPerTenant: 100})
-	r, _ := u.report("here", noon, true)
-	there.merge(r, noon)
-	if _, _, refused := there.admit(admission{tenant: "a", bytes: 60}, noon.Add(time.Second)); refused == nil {
-		t.Error("another gateway does not count the bytes that wait here")
-	}
-	p.started()
-	if _, refused := ask("a", "other", 60); refused != nil {
-		t.Errorf("after the first one has started: %v", refused)
-	}
-	if _, _, refused := there.admit(admission{tenant: "a", bytes: 60, limits: registry.Limits{}}, noon.Add(time.Minute)); refused != nil {
-		t.Errorf("after the other gateway is gone: %v", refused)
 	}
 }

@@ -14,7 +14,9 @@ import (
 
 // decode reads the body of a request and decodes it. The caller frees the body when
 // the memory of the request is free.
-func (g *Gateway) decode(w http.ResponseWriter, r *http.Request, metered *meteredBody, decode func(context.Context, []byte) (openai.Request, error)) (openai.Request, *refusal) {
+func (g *Gateway) decode(
+	w http.ResponseWriter, r *http.Request, metered *meteredBody, decode func(context.Context, []byte) (openai.Request, error),
+) (openai.Request, *refusal) {
 	if !mayBeJSON(r) {
 		return openai.Request{}, errNotJSON()
 	}

@@ -7,36 +7,24 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
-
-	"github.com/gorizond/koldun/internal/openai"
-	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
 // A call is one HTTP request with what is counted, logged and traced of it.
 // Only the methods of handler change it.
 type call struct {
 	incoming
-	method     string
-	endpoint   string // label of the endpoint
-	generation *generation
-	span       trace.Span
+	method   string
+	endpoint string // label of the endpoint
+	task     task   // nil: none
+	span     trace.Span
 }
 
-// A summary is what is logged and traced of a request for a generation. The
-// zero value is that of any other request.
-type summary struct {
-	operation string // as OpenTelemetry names it
-	model     string // resolved, or ""
-	outcome   string // how it ended, or ""
-	usage     *queue.Usage
-}
-
-// summary returns what is known of the generation, if any.
+// summary returns what is known of the task, if any.
 func (c *call) summary() summary {
-	if c.generation == nil {
+	if c.task == nil {
 		return summary{}
 	}
-	return c.generation.summary()
+	return c.task.summary()
 }
 
 // begin gives a request its id and its trace, and bounds the time for its body.
@@ -52,7 +40,9 @@ func (g *Gateway) begin(w http.ResponseWriter, r *http.Request) (*call, context.
 	_ = rc.SetReadDeadline(now.Add(g.timing.body))
 	_ = rc.SetWriteDeadline(time.Time{})
 	g.metrics.inFlight.Inc()
-	return c, g.trace(r, c)
+	ctx, span, traceparent := beginTrace(g.cfg.Tracer, r)
+	c.span, c.traceparent = span, traceparent
+	return c, ctx
 }
 
 // end counts, logs and traces a request that has ended. ServeHTTP defers it.
@@ -73,47 +63,8 @@ func (g *Gateway) end(c *call, w *statusWriter) {
 	g.metrics.request(c.endpoint, status, took)
 	g.log.Info("request", "request", requestID(c.id), "method", c.method, "endpoint", c.endpoint, "status", status,
 		"outcome", s.outcome, "tenant", c.caller.tenant, "model", s.model, "ms", took.Milliseconds(), "trace", traceID(c.traceparent))
-	describe(c, s, status)
+	endSpan(c.span, c.id, c.endpoint, s, status)
 	if cut || cause == http.ErrAbortHandler { //nolint:errorlint // as above
 		panic(http.ErrAbortHandler)
 	}
 }
-
-// requestID returns the id of a request in the queue and in the client's
-// headers.
-func requestID(id string) string { return "req_" + id }
-
-// statusWriter remembers the status. http.ResponseController reaches the writer
-// below by Unwrap, to flush and to set deadlines.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-	shape  func(*openai.Error) any // see endpoint
-}
-
-func (s *statusWriter) WriteHeader(status int) {
-	if s.status == 0 {
-		s.status = status
-	}
-	s.ResponseWriter.WriteHeader(status)
-}
-
-func (s *statusWriter) Write(b []byte) (int, error) {
-	if s.status == 0 {
-		s.status = http.StatusOK
-	}
-	return s.ResponseWriter.Write(b)
-}
-
-func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
-
-// code returns the status that was sent, or 499 if the client left before.
-func (s *statusWriter) code() int {
-	if s.status == 0 {
-		return statusClientGone
-	}
-	return s.status
-}
-
-// statusClientGone is the status that nginx logs for a client that did not wait.
-const statusClientGone = 499

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"time"
+
 	"github.com/gorizond/koldun/internal/serving/queue"
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
@@ -43,4 +45,12 @@ func (c caller) priority(header string) (queue.Priority, *refusal) {
 		most, _ = queue.ParsePriority(c.token.Metadata[queue.MetadataPriority])
 	}
 	return wanted.AtMost(most), nil
+}
+
+// An incoming is a request as handlers see it, beside net/http's view.
+type incoming struct {
+	id          string // see newID
+	begun       time.Time
+	traceparent string
+	caller      caller
 }

@@ -11,29 +11,35 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-// split makes one generation for each of several choices: in the queue they are
-// requests of their own, which the limits admit together. The first failure ends all
-// of them.
-func (t *generation) split(req openai.Request) *refusal {
+// choices are a request for several answers: in the queue they are requests of their
+// own, which the limits admit together. The first failure ends all of them.
+type choices struct {
+	*generation // stands for all, and is not queued itself
+	each        []*generation
+}
+
+// split makes one generation for each of several choices.
+func (t *generation) split(req openai.Request) (*choices, *refusal) {
+	c := &choices{generation: t}
 	for i := range req.Choices {
-		choice := &generation{
-			g: t.g, in: t.in, operation: t.operation, model: t.model, index: i, alias: true, release: func() {},
-			filter: newReasoningFilter(t.operation.reasoning, req.Reasoning, t.g.cfg.Reasoning), prompt: t.prompt, limit: t.limit,
-		}
+		choice := &generation{alias: true, release: func() {}, prompt: t.prompt, reply: reply{
+			g: t.g, in: t.in, operation: t.operation, model: t.model, index: i, limit: t.limit,
+			filter: newReasoningFilter(t.operation.reasoning, req.Reasoning, t.g.cfg.Reasoning),
+		}}
 		request := *t.request
 		if i > 0 {
 			request.ID += "-" + strconv.Itoa(i)
 			body, err := req.Body(t.model, i)
 			if err != nil {
 				t.g.log.Error("cannot encode a request", "request", request.ID, "error", err)
-				return errInternal()
+				return nil, errInternal()
 			}
 			request.Body = body
 		}
 		choice.request, choice.ref = &request, request.Ref()
-		t.choices = append(t.choices, choice)
+		c.each = append(c.each, choice)
 	}
-	return nil
+	return c, nil
 }
 
 // A piece is a frame of one choice, or why there are no more.
@@ -48,11 +54,11 @@ const pieceBuffer = 32
 
 // followAll reads the frames of all choices until stop is called, which waits for the
 // readers.
-func followAll(ctx context.Context, choices []*generation) (pieces <-chan piece, stop func()) {
+func followAll(ctx context.Context, each []*generation) (pieces <-chan piece, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	out := make(chan piece, pieceBuffer)
 	var readers sync.WaitGroup
-	for _, c := range choices {
+	for _, c := range each {
 		readers.Go(func() { c.read(ctx, out) })
 	}
 	return out, func() {
@@ -62,7 +68,7 @@ func followAll(ctx context.Context, choices []*generation) (pieces <-chan piece,
 }
 
 // read sends the frames of a choice until its last, or until ctx ends.
-func (t *generation) read(ctx context.Context, out chan<- piece) {
+func (t *reply) read(ctx context.Context, out chan<- piece) {
 	for {
 		p := piece{choice: t.index}
 		if frame, err := t.follow.next(ctx); err == nil {
@@ -81,8 +87,8 @@ func (t *generation) read(ctx context.Context, out chan<- piece) {
 	}
 }
 
-// runAll queues all choices, waits for them and writes them.
-func (t *generation) runAll(ctx context.Context, w http.ResponseWriter) {
+// run queues all choices, waits for them and writes them.
+func (t *choices) run(ctx context.Context, w http.ResponseWriter) {
 	defer t.endAll()
 	t.hold()
 	t.until = t.givesUp(time.Now())
@@ -93,9 +99,9 @@ func (t *generation) runAll(ctx context.Context, w http.ResponseWriter) {
 
 // startAll stores the requests of all choices, and reports whether it did. If not, it
 // has written the refusal.
-func (t *generation) startAll(ctx context.Context, w http.ResponseWriter) bool {
+func (t *choices) startAll(ctx context.Context, w http.ResponseWriter) bool {
 	t.request = nil
-	for _, c := range t.choices {
+	for _, c := range t.each {
 		if !c.start(ctx, w) {
 			t.outcome = c.outcome
 			return false
@@ -106,10 +112,10 @@ func (t *generation) startAll(ctx context.Context, w http.ResponseWriter) bool {
 }
 
 // answerAll waits for all choices and writes them. It returns the outcome.
-func (t *generation) answerAll(ctx context.Context, w http.ResponseWriter) string {
+func (t *choices) answerAll(ctx context.Context, w http.ResponseWriter) string {
 	ctx, cancel := context.WithDeadlineCause(ctx, t.until, errBackstop)
 	defer cancel()
-	pieces, stop := followAll(ctx, t.choices)
+	pieces, stop := followAll(ctx, t.each)
 	defer stop()
 	if t.streamed {
 		return t.streamAll(ctx, w, pieces)
@@ -118,9 +124,9 @@ func (t *generation) answerAll(ctx context.Context, w http.ResponseWriter) strin
 }
 
 // endAll settles what the choices have used, and cancels those that have not ended.
-func (t *generation) endAll() {
+func (t *choices) endAll() {
 	var used []*openai.Usage
-	for _, c := range t.choices {
+	for _, c := range t.each {
 		if c.follow.frame.Usage != nil {
 			used = append(used, usageOf(&c.follow.frame))
 		}
@@ -138,9 +144,9 @@ func (t *generation) endAll() {
 }
 
 // collectAll waits for the whole answer. It returns the outcome.
-func (t *generation) collectAll(ctx context.Context, w http.ResponseWriter, pieces <-chan piece) string {
-	all := make([]collected, len(t.choices))
-	answers := make([]answer, len(t.choices))
+func (t *choices) collectAll(ctx context.Context, w http.ResponseWriter, pieces <-chan piece) string {
+	all := make([]collected, len(t.each))
+	answers := make([]answer, len(t.each))
 	var queued time.Duration
 	for left := len(all); left > 0; {
 		var p piece
@@ -152,13 +158,13 @@ func (t *generation) collectAll(ctx context.Context, w http.ResponseWriter, piec
 		if p.err != nil {
 			return t.abandon(ctx, w)
 		}
-		choice, c := t.choices[p.choice], &all[p.choice]
+		choice, c := t.each[p.choice], &all[p.choice]
 		c.filter = &choice.filter
 		frame := &p.frame
 		switch frame.Kind {
 		case queue.FrameQueued:
 		case queue.FrameStarted:
-			setIgnored(w.Header(), union(frame.Ignored, t.leftOut))
+			setIgnored(w.Header(), t.without(frame.Ignored))
 			setMember(w.Header(), frame.Member)
 			queued = max(queued, choice.follow.queuedFor())
 		case queue.FrameDelta:
@@ -171,7 +177,7 @@ func (t *generation) collectAll(ctx context.Context, w http.ResponseWriter, piec
 			choice.outcome = string(queue.Completed)
 			left--
 		case queue.FrameError:
-			refused := t.failureRefusal(frame.Error)
+			refused := failureRefusal(frame.Error, t.limit)
 			refuse(w, refused)
 			return refused.Code
 		}

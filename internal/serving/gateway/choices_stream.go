@@ -11,17 +11,17 @@ import (
 
 // streamAll writes the choices as they come, each piece with the index of its choice.
 // It returns the outcome. The status is held back as in stream.
-func (t *generation) streamAll(ctx context.Context, w http.ResponseWriter, pieces <-chan piece) string {
+func (t *choices) streamAll(ctx context.Context, w http.ResponseWriter, pieces <-chan piece) string {
 	s := t.streamer(w)
-	writers := make([]*streamer, len(t.choices))
-	for i, c := range t.choices {
-		writers[i] = &streamer{generation: c, events: s.events, status: s.status}
+	writers := make([]*streamer, len(t.each))
+	for i, c := range t.each {
+		writers[i] = &streamer{reply: &c.reply, events: s.events, status: s.status}
 	}
 	encodings := t.encodings()
-	usages := make([]*openai.Usage, len(t.choices))
+	usages := make([]*openai.Usage, len(t.each))
 	pause := time.NewTimer(t.g.timing.quiet)
 	defer pause.Stop()
-	for left := len(t.choices); left > 0; {
+	for left := len(t.each); left > 0; {
 		select {
 		case p := <-pieces:
 			if p.err != nil {
@@ -59,8 +59,8 @@ func (t *generation) streamAll(ctx context.Context, w http.ResponseWriter, piece
 }
 
 // encodings returns one for each choice.
-func (t *generation) encodings() []*encoding {
-	out := make([]*encoding, len(t.choices))
+func (t *choices) encodings() []*encoding {
+	out := make([]*encoding, len(t.each))
 	for i := range out {
 		options := t.streamOptions()
 		options.Index = i

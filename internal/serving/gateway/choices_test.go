@@ -14,7 +14,6 @@ import (
 	"github.com/openai/openai-go/v3"
 
 	"github.com/gorizond/koldun/internal/serving/queue"
-	"github.com/gorizond/koldun/internal/serving/registry"
 	"github.com/gorizond/koldun/test/waittest"
 )
 
@@ -119,55 +118,6 @@ func TestChoices(t *testing.T) {
 		if strings.Contains(string(r.Body), `"n"`) {
 			t.Errorf("queued %s", r.Body)
 		}
-	}
-}
-
-// The limits count each choice, and admit all or none.
-func TestLimitsOfChoices(t *testing.T) {
-	cases := map[string]struct {
-		limits  registry.Limits
-		bounds  bounds
-		n, more int // more is what another request asks for afterwards
-		code    string
-	}{
-		"Unlimited":  {registry.Limits{}, bounds{}, 8, 8, ""},
-		"Minute":     {registry.Limits{RequestsPerMinute: 4}, bounds{}, 3, 2, "rate_limit_exceeded"},
-		"MinuteLeft": {registry.Limits{RequestsPerMinute: 5}, bounds{}, 3, 2, ""},
-		"Never":      {registry.Limits{RequestsPerMinute: 5}, bounds{}, 3, 6, "invalid_value"},
-		"Concurrent": {registry.Limits{ConcurrentRequests: 4}, bounds{}, 3, 2, "rate_limit_exceeded"},
-		"Tenant":     {registry.Limits{}, bounds{perTenant: 4}, 3, 2, "rate_limit_exceeded"},
-		"Session":    {registry.Limits{}, bounds{perSession: 4}, 3, 2, "rate_limit_exceeded"},
-		"Bytes":      {registry.Limits{}, bounds{bytesPerTenant: 40}, 3, 2, "rate_limit_exceeded"},
-		"BytesAlone": {registry.Limits{}, bounds{bytesPerTenant: 25}, 1, 3, "rate_limit_exceeded"},
-		"Tokens":     {registry.Limits{TokensPerMinute: 6}, bounds{}, 3, 1, "rate_limit_exceeded"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			u, now := newUsage(c.bounds), time.Now()
-			ask := admission{tenant: "t", session: "s", limits: c.limits, prompt: 2, bytes: 10, count: c.n}
-			first, _, refused := u.admit(ask, now)
-			if refused != nil {
-				t.Fatal(refused.Message)
-			}
-			ask.count = c.more
-			second, _, refused := u.admit(ask, now)
-			code := ""
-			if refused != nil {
-				code = refused.Code
-			}
-			if code != c.code {
-				t.Fatalf("code %q, want %q", code, c.code)
-			}
-			for n, p := range map[int]*permit{c.n: first, -c.more: second} {
-				for _, part := range p.split(max(n, -n)) {
-					part.started()
-					part.end(2, now)
-				}
-			}
-			if a := u.accounts["t"]; a != nil && (a.held != 0 || a.waiting != 0 || a.waitingBytes != 0) || len(u.waiting) != 0 {
-				t.Errorf("the permits were not given back: %+v, %v", a, u.waiting)
-			}
-		})
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 const maxAnswer = 16 << 20 // bytes
 
 // collect waits for the whole answer and writes it. It returns the outcome.
-func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string {
+func (t *reply) collect(ctx context.Context, w http.ResponseWriter) string {
 	ctx, cancel := context.WithDeadlineCause(ctx, t.until, errBackstop)
 	defer cancel()
 	c := collected{filter: &t.filter}
@@ -28,7 +28,7 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 		switch frame.Kind {
 		case queue.FrameQueued:
 		case queue.FrameStarted:
-			setIgnored(w.Header(), union(frame.Ignored, t.leftOut))
+			setIgnored(w.Header(), t.without(frame.Ignored))
 			setMember(w.Header(), frame.Member)
 		case queue.FrameDelta:
 			if outcome := t.gather(w, &c, frame, c.size); outcome != "" {
@@ -40,7 +40,7 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 			t.whole(w, &c)
 			return string(queue.Completed)
 		case queue.FrameError:
-			refused := t.failureRefusal(frame.Error)
+			refused := failureRefusal(frame.Error, t.limit)
 			refuse(w, refused)
 			return refused.Code
 		}
@@ -49,7 +49,7 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 
 // gather adds a piece to what has come of an answer, of which size returns the bytes in
 // all choices. It returns "", or the outcome if it has written a refusal.
-func (t *generation) gather(w http.ResponseWriter, c *collected, frame *queue.Frame, size func() int) string {
+func (t *reply) gather(w http.ResponseWriter, c *collected, frame *queue.Frame, size func() int) string {
 	if err := c.add(frame); err != nil {
 		t.undecoded(err)
 		refuse(w, errInternal())
@@ -107,7 +107,7 @@ func (c *collected) text(thoughts, text string) {
 func (c *collected) size() int { return c.thoughts.Len() + c.answer.Len() + c.raw }
 
 // abandon ends an answer that has not begun, because ctx ended.
-func (t *generation) abandon(ctx context.Context, w http.ResponseWriter) string {
+func (t *reply) abandon(ctx context.Context, w http.ResponseWriter) string {
 	outcome, refused := t.contextRefusal(ctx)
 	if refused != nil {
 		refuse(w, refused)
@@ -116,12 +116,12 @@ func (t *generation) abandon(ctx context.Context, w http.ResponseWriter) string 
 }
 
 // whole writes the answer.
-func (t *generation) whole(w http.ResponseWriter, c *collected) {
+func (t *reply) whole(w http.ResponseWriter, c *collected) {
 	writeJSON(w, http.StatusOK, t.operation.whole(t.answered(c, &t.follow.frame)))
 }
 
 // answered returns what has come until the last frame.
-func (t *generation) answered(c *collected, frame *queue.Frame) answer {
+func (t *reply) answered(c *collected, frame *queue.Frame) answer {
 	return answer{
 		index: t.index, id: t.operation.idPrefix + t.in.id, model: t.model, created: t.in.begun.Unix(),
 		thoughts: c.thoughts.String(), text: c.answer.String(), parts: c.parts, finish: finishReason(frame), usage: usageOf(frame), base64: t.base64,
@@ -135,7 +135,7 @@ func partsOf(frame *queue.Frame) (*openai.Parts, error) {
 }
 
 // undecoded logs a piece of an answer that no runner of this version sends.
-func (t *generation) undecoded(err error) {
+func (t *reply) undecoded(err error) {
 	t.g.log.Error("cannot decode a piece of an answer", "request", t.ref.ID, "error", err)
 }
 

@@ -52,13 +52,13 @@ const (
 // shareWithOrigin sets the headers that let pages of the allowed origins use the
 // API from a browser (https://fetch.spec.whatwg.org/#http-cors-protocol). It
 // allows no credentials of the browser: callers send tokens.
-func (g *Gateway) shareWithOrigin(h http.Header, r *http.Request) corsKind {
-	if len(g.cfg.Origins) == 0 {
+func shareWithOrigin(origins []string, h http.Header, r *http.Request) corsKind {
+	if len(origins) == 0 {
 		return ordinary
 	}
 	origin := r.Header.Get("Origin")
 	h.Add("Vary", "Origin")
-	allowed := origin != "" && (slices.Contains(g.cfg.Origins, anyOrigin) || slices.Contains(g.cfg.Origins, origin))
+	allowed := origin != "" && (slices.Contains(origins, anyOrigin) || slices.Contains(origins, origin))
 	if allowed {
 		h.Set("Access-Control-Allow-Origin", origin)
 		h.Set("Access-Control-Expose-Headers", corsExposed)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
@@ -18,7 +19,7 @@ import (
 type refusal struct {
 	openai.Error
 	retryAfter time.Duration // 0: no hint
-	limit      string        // the limit that was reached, for metrics: one of a few words
+	limit      limits.Limit  // that was reached, for metrics
 	final      bool          // the same request would fail again, whatever the status says
 	allow      string        // value of the Allow header, or ""
 }
@@ -142,30 +143,53 @@ func errQueueFull() *refusal {
 }
 
 func errTenantFull() *refusal {
-	return &refusal{retryAfter: 15 * time.Second, limit: "tenant-queue", Error: openai.Error{
+	return &refusal{retryAfter: 15 * time.Second, limit: limits.TenantQueue, Error: openai.Error{
 		Status: http.StatusTooManyRequests, Type: openai.RateLimit, Code: openai.CodeRateLimitExceeded,
 		Message: "Too many of your requests are waiting. Try again when some of them have been answered.",
 	}}
 }
 
 func errSessionFull() *refusal {
-	return &refusal{retryAfter: 15 * time.Second, limit: "session-queue", Error: openai.Error{
+	return &refusal{retryAfter: 15 * time.Second, limit: limits.SessionQueue, Error: openai.Error{
 		Status: http.StatusTooManyRequests, Type: openai.RateLimit, Code: openai.CodeRateLimitExceeded,
 		Message: "Too many requests for this model are waiting. Try again later.",
 	}}
 }
 
 // errTooManyChoices refuses more choices than a limit lets pass at a time.
-func errTooManyChoices(most int) *refusal {
-	return &refusal{limit: "choices", Error: *openai.BadRequest("n", openai.CodeInvalidValue,
-		"'n' must be at most "+strconv.Itoa(most)+": each choice counts as a request for the limits.")}
+func errTooManyChoices(most int64) *refusal {
+	return &refusal{limit: limits.Choices, Error: *openai.BadRequest("n", openai.CodeInvalidValue,
+		"'n' must be at most "+strconv.FormatInt(most, 10)+": each choice counts as a request for the limits.")}
 }
 
-// errRate names a limit by a label for metrics and by its unit for people.
-func errRate(label, unit string, limit int64, wait time.Duration) *refusal {
-	return &refusal{retryAfter: max(wait, time.Second), limit: label, Error: openai.Error{
+// concurrentRetry is the hint for a tenant with too many requests at the same
+// time: when one of them ends cannot be known.
+const concurrentRetry = 2 * time.Second
+
+// errLimit returns the refusal of requests that a limit does not admit.
+func errLimit(r *limits.Reached) *refusal {
+	switch r.Limit {
+	case limits.Choices:
+		return errTooManyChoices(r.Most)
+	case limits.Requests:
+		return errRate(r, "requests per minute", r.Wait)
+	case limits.Tokens:
+		return errRate(r, "tokens per minute", r.Wait)
+	case limits.Concurrency:
+		return errRate(r, "requests at the same time", concurrentRetry)
+	case limits.TenantQueue:
+		return errTenantFull()
+	case limits.SessionQueue:
+		return errSessionFull()
+	}
+	return errInternal()
+}
+
+// errRate names the unit of a limit for people.
+func errRate(r *limits.Reached, unit string, wait time.Duration) *refusal {
+	return &refusal{retryAfter: max(wait, time.Second), limit: r.Limit, Error: openai.Error{
 		Status: http.StatusTooManyRequests, Type: openai.RateLimit, Code: openai.CodeRateLimitExceeded,
-		Message: "The limit of " + strconv.FormatInt(limit, 10) + " " + unit + " is reached. Try again later.",
+		Message: "The limit of " + strconv.FormatInt(r.Most, 10) + " " + unit + " is reached. Try again later.",
 	}}
 }
 
@@ -237,9 +261,9 @@ func errShutdown() *refusal {
 }
 
 // failureRefusal returns the refusal for a failure that dispatcher or runner
-// reports. It keeps only messages about the request itself, which hold nothing
+// reports of a request with a limit of time. It keeps only messages about the request itself, which hold nothing
 // but the client's own input.
-func (t *generation) failureRefusal(f *queue.Failure) *refusal {
+func failureRefusal(f *queue.Failure, limit time.Duration) *refusal {
 	if f == nil {
 		return errInternal()
 	}
@@ -253,7 +277,7 @@ func (t *generation) failureRefusal(f *queue.Failure) *refusal {
 	case queue.CodeTimeout:
 		return errTimeout()
 	case queue.CodeDeadline:
-		return errDeadline(t.limit)
+		return errDeadline(limit)
 	case queue.CodeCancelled:
 		return errCancelled()
 	case queue.CodeInterrupted:
@@ -273,4 +297,14 @@ func publishRefusal(err error) *refusal {
 		return errTooLargeToQueue()
 	}
 	return errUnavailable()
+}
+
+// shown cuts a text of the client to a length fit for an error message.
+func shown(s string) string {
+	const most = 200
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -4,8 +4,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 )
 
 // TestRefusals sends invalid requests, which never reach a runner.
@@ -56,5 +58,29 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("answer contains internals: %s", body)
 			}
 		})
+	}
+}
+
+// TestRefusalsOfLimits wants a status, a hint and a label for each limit.
+func TestRefusalsOfLimits(t *testing.T) {
+	for limit, c := range map[limits.Limit]struct {
+		status int
+		code   string
+		retry  time.Duration
+	}{
+		limits.Choices:      {http.StatusBadRequest, openai.CodeInvalidValue, 0},
+		limits.Requests:     {http.StatusTooManyRequests, openai.CodeRateLimitExceeded, time.Minute},
+		limits.Tokens:       {http.StatusTooManyRequests, openai.CodeRateLimitExceeded, time.Minute},
+		limits.Concurrency:  {http.StatusTooManyRequests, openai.CodeRateLimitExceeded, concurrentRetry},
+		limits.TenantQueue:  {http.StatusTooManyRequests, openai.CodeRateLimitExceeded, 15 * time.Second},
+		limits.SessionQueue: {http.StatusTooManyRequests, openai.CodeRateLimitExceeded, 15 * time.Second},
+	} {
+		refused := errLimit(&limits.Reached{Limit: limit, Most: 1, Wait: time.Minute})
+		if refused.limit != limit || refused.Status != c.status || refused.Code != c.code || refused.retryAfter != c.retry {
+			t.Errorf("%s: %+v", limit, refused)
+		}
+	}
+	if refused := errTooManySockets(); refused.Status != http.StatusTooManyRequests {
+		t.Errorf("too many connections: %+v", refused)
 	}
 }

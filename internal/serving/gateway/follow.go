@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
@@ -14,7 +15,7 @@ type follower struct {
 	frames  frames
 	metrics modelMetrics
 	begun   time.Time
-	permit  *permit
+	permit  *limits.Permit
 
 	frame   queue.Frame // the latest; large, so it is not copied
 	ended   bool        // the last frame has come, and no runner works on the request any more
@@ -57,7 +58,7 @@ func (f *follower) observe() {
 		if f.started.IsZero() {
 			f.started = time.Now()
 			f.metrics.queued.Observe(f.started.Sub(f.begun).Seconds())
-			f.permit.started()
+			f.permit.Started()
 		}
 	case queue.FrameDelta:
 		if f.pieces++; f.pieces == 1 {

@@ -9,6 +9,10 @@ import (
 
 	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/network/httpserver"
+	"github.com/gorizond/koldun/internal/serving/gateway/capability"
+	"github.com/gorizond/koldun/internal/serving/gateway/demand"
+	"github.com/gorizond/koldun/internal/serving/gateway/limits"
+	"github.com/gorizond/koldun/internal/serving/gateway/socket"
 	"github.com/gorizond/koldun/internal/serving/queue"
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
@@ -21,25 +25,22 @@ type Gateway struct {
 	queue      requestQueue
 	models     *registry.Cache[registry.Model]
 	tokens     *registry.Cache[registry.Token]
-	taken      *registry.Cache[registry.Slot]
-	slots      *slots
-	runners    *runners
-	demand     *demand
-	usage      *usage
+	slots      *demand.Slots
+	runners    *capability.Runners
+	demand     *demand.Announcer
+	usage      *limits.Usage
 	bodies     *bodies
-	reports    *usageReports
+	reports    *limits.Reports
 	metrics    *metrics
 	background *background
-	answers    answers
-	sockets    *sockets
+	stored     responseStore
+	sockets    *socket.Counter
 	log        *slog.Logger
 }
 
 func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
-	slotTable := registry.Slots(b)
-	slotCache := slotTable.Cache()
-	slots := newSlots(slotTable, slotCache, cfg.MaxSessions, cfg.DemandTTL, cfg.Logger)
-	usage := newUsage(bounds{perSession: cfg.MaxPerSession, perTenant: cfg.MaxPerTenant, bytesPerTenant: cfg.MaxBytesPerTenant})
+	slots := demand.NewSlots(b, cfg.MaxSessions, cfg.DemandTTL, cfg.Logger)
+	usage := limits.New(limits.Bounds{PerSession: cfg.MaxPerSession, PerTenant: cfg.MaxPerTenant, BytesPerTenant: cfg.MaxBytesPerTenant})
 	return &Gateway{
 		cfg:        cfg,
 		timing:     t,
@@ -48,17 +49,16 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 		models:     registry.Models(b).Cache(),
 		tokens:     registry.Tokens(b).Cache(),
 		slots:      slots,
-		taken:      slotCache,
-		runners:    newRunners(b),
-		demand:     newDemand(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
+		runners:    capability.New(b),
+		demand:     demand.NewAnnouncer(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
 		usage:      usage,
 		bodies:     newBodies(cfg.MaxBodyMemory),
-		reports:    newUsageReports(b, cfg, usage),
+		reports:    limits.NewReports(b, cfg.Namespace, newID(time.Now()), usage, cfg.Logger),
 		metrics:    m,
 		log:        cfg.Logger,
 		background: newBackground(),
-		answers:    answersOf(b, cfg),
-		sockets:    newSockets(),
+		stored:     storeOf(b, cfg),
+		sockets:    socket.NewCounter(),
 	}
 }
 
@@ -72,16 +72,16 @@ func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 	var running sync.WaitGroup
 	running.Go(func() { g.models.Run(ctx) })
 	running.Go(func() { g.tokens.Run(ctx) })
-	running.Go(func() { g.runners.run(ctx) })
-	running.Go(func() { g.demand.run(ctx) })
-	running.Go(func() { g.reports.run(ctx) })
+	running.Go(func() { g.runners.Run(ctx) })
+	running.Go(func() { g.demand.Run(ctx) })
+	running.Go(func() { g.reports.Run(ctx) })
 	if g.cfg.Isolation != IsolateModel {
-		running.Go(func() { g.taken.Run(ctx) })
+		running.Go(func() { g.slots.Run(ctx) })
 	}
 	done := make(chan struct{})
 	go func() {
 		running.Wait()
-		g.sockets.wait(backgroundGrace)
+		g.sockets.Wait(backgroundGrace)
 		g.background.close(backgroundGrace)
 		close(done)
 	}()
@@ -92,7 +92,7 @@ func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 func (g *Gateway) synced(ctx context.Context) error {
 	wanted := []<-chan struct{}{g.models.Synced(), g.tokens.Synced()}
 	if g.cfg.Isolation != IsolateModel {
-		wanted = append(wanted, g.taken.Synced())
+		wanted = append(wanted, g.slots.Synced())
 	}
 	for _, c := range wanted {
 		select {

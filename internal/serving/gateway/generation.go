@@ -2,65 +2,29 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/gorizond/koldun/internal/network/httpserver"
+	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 	"github.com/gorizond/koldun/internal/serving/queue"
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
-// Outcomes of a generation beside queue.Completed and the codes of refusals.
-const (
-	outcomeDisconnected = "disconnected" // the client did not wait
-	outcomeShutdown     = "shutdown"
-	outcomeInternal     = "internal"
-	outcomeTooLong      = "too-long"
-)
-
 // A generation is a request for an engine, from its admission to its end.
 type generation struct {
-	g         *Gateway
-	in        incoming
-	operation operation
-	model     string         // "namespace/name", "" until it is resolved
-	alias     bool           // whether the model is only a name of members, for which demand creates no pool
-	request   *queue.Request // nil once it is stored: it may be large
-	ref       queue.Ref
-	body      *meteredBody // holds memory until the request is stored
-
-	// How the client wants the answer.
-	streamed     bool
-	includeUsage bool     // in the stream
-	base64       bool     // embeddings
-	leftOut      []string // kinds of parts of the request that no engine gets
-	filter       reasoningFilter
-
-	// choices are the generations of several choices, which stand for this one; index is
-	// the place among them.
-	choices []*generation
-	index   int
-
-	prompt int64 // estimated tokens
-	permit *permit
-	limit  time.Duration // for the request from its arrival to its end; 0: none
-	// until is the time when the gateway gives the request up. Dispatcher and
-	// runner hold the same limits, but they may be gone.
-	until   time.Time
-	follow  follower
+	reply
+	alias   bool           // whether the model is only a name of members, for which demand creates no pool
+	request *queue.Request // nil once it is stored: it may be large
+	body    *meteredBody   // holds memory until the request is stored
+	prompt  int64          // estimated tokens
+	permit  *limits.Permit
 	release func() // ends the demand
-	outcome string // how it ended, or ""
 }
 
 // run queues the request, waits for the answer and writes it.
 func (t *generation) run(ctx context.Context, w http.ResponseWriter) {
-	if len(t.choices) > 0 {
-		t.runAll(ctx, w)
-		return
-	}
 	defer t.end()
 	if !t.start(ctx, w) {
 		return
@@ -98,7 +62,7 @@ func (t *generation) hold() {
 	t.release = func() {}
 	if !t.alias {
 		namespace, name, _ := strings.Cut(t.model, "/")
-		t.release = t.g.demand.hold(registry.Demand{Version: 1, Session: t.request.Session, Namespace: namespace, Model: name})
+		t.release = t.g.demand.Hold(registry.Demand{Version: 1, Session: t.request.Session, Namespace: namespace, Model: name})
 	}
 }
 
@@ -110,7 +74,7 @@ func (t *generation) end() {
 			t.g.cancelLater(t.ref, t.outcome)
 		}
 	}
-	t.permit.end(t.tokens(), time.Now())
+	t.permit.End(t.tokens(), time.Now())
 	t.body.free()
 	t.release()
 	t.g.metrics.outcome(t.model, t.outcome)
@@ -128,11 +92,6 @@ func (t *generation) tokens() int64 {
 		return t.prompt + int64(f.pieces)
 	}
 	return 0
-}
-
-// summary returns what is logged and traced of the request.
-func (t *generation) summary() summary {
-	return summary{operation: t.operation.label, model: t.model, outcome: t.outcome, usage: t.follow.frame.Usage}
 }
 
 // enqueue stores a request, and follows it from the moment before.
@@ -156,8 +115,6 @@ func (g *Gateway) enqueue(ctx context.Context, request *queue.Request) (frames, 
 	return frames, nil
 }
 
-var errBackstop = errors.New("the request outlived all its limits")
-
 // cancelLater cancels a request in the background.
 func (g *Gateway) cancelLater(ref queue.Ref, reason string) {
 	started := g.background.run(g.timing.cancel, func(ctx context.Context) {
@@ -168,19 +125,4 @@ func (g *Gateway) cancelLater(ref queue.Ref, reason string) {
 	if !started {
 		g.log.Warn("too busy to cancel a request", "request", ref.ID)
 	}
-}
-
-// contextRefusal returns why waiting ended: the outcome, and the refusal to
-// write unless the client is gone.
-func (t *generation) contextRefusal(ctx context.Context) (outcome string, refused *refusal) {
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errBackstop):
-		refused = t.late()
-		return refused.Code, refused
-	case errors.Is(cause, httpserver.ErrShutdown):
-		return outcomeShutdown, errShutdown()
-	case cause != nil:
-		return outcomeDisconnected, nil
-	}
-	return outcomeInternal, errInternal()
 }

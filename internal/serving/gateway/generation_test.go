@@ -16,8 +16,8 @@ func TestTokensWithoutUsage(t *testing.T) {
 		generation generation
 		want       int64
 	}{
-		"Counted":   {generation{prompt: 9, follow: follower{frame: used, pieces: 9, started: started}}, 7},
-		"Left":      {generation{prompt: 9, follow: follower{pieces: 2, started: started}}, 11},
+		"Counted":   {generation{prompt: 9, reply: reply{follow: follower{frame: used, pieces: 9, started: started}}}, 7},
+		"Left":      {generation{prompt: 9, reply: reply{follow: follower{pieces: 2, started: started}}}, 11},
 		"NotWorked": {generation{prompt: 9}, 0},
 	} {
 		if got := c.generation.tokens(); got != c.want {

@@ -5,45 +5,37 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 	"github.com/gorizond/koldun/internal/serving/queue"
-)
-
-// The project's own headers.
-const (
-	headerRequestID    = "X-Request-Id"
-	headerIgnored      = "X-Koldun-Ignored"      // parameters without effect
-	headerQueue        = "X-Koldun-Queue-Ms"     // until the engine started
-	headerMember       = "X-Koldun-Member"       // Dllama or Session that answers
-	headerOverhead     = "X-Koldun-Overhead-Ms"  // until the request was stored
-	headerConversation = "X-Koldun-Conversation" // from the client: turns with the same value belong together
-	headerTimeout      = "X-Koldun-Timeout"      // from the client: how long the request may take
 )
 
 // handleGenerate returns the handler of requests that an engine answers. It
 // decodes and admits the request; running the generation queues it. begin returns the
 // operation of one request.
 func (g *Gateway) handleGenerate(begin func(incoming) operation) handleFunc {
-	return func(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
-		op := begin(in)
-		t := &generation{g: g, in: in, operation: op, body: &meteredBody{bodies: g.bodies, tenant: in.caller.tenant}}
+	return func(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
+		t := &generation{body: &meteredBody{bodies: g.bodies, tenant: in.caller.tenant}, reply: reply{g: g, in: in, operation: begin(in)}}
 		kept := false // also if decoding panics
 		defer func() {
 			if !kept {
 				t.body.free()
 			}
 		}()
-		req, refused := g.decode(w, r, t.body, op.decode)
+		req, refused := g.decode(w, r, t.body, t.operation.decode)
 		if refused == nil {
 			refused = t.prepare(w.Header(), r, req)
 		}
+		if refused != nil {
+			return t, refused
+		}
+		out, refused := t.permitted(w.Header(), req)
 		kept = refused == nil
-		return t, refused
+		return out, refused
 	}
 }
 
-// prepare makes the envelope in which the request is queued, and gets the
-// permit to queue it. It sets the headers that name ignored parameters and what
-// is left of the limits.
+// prepare makes the envelope in which the request is queued. It sets the header that
+// names ignored parameters.
 func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request) *refusal {
 	g, who := t.g, t.in.caller
 	model, refused := g.resolve(who, req.Model)
@@ -51,14 +43,14 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 		return refused
 	}
 	t.model, t.alias = model.ID(), model.Alias
-	if !g.runners.serve(t.model, req.Operation) {
+	if !g.runners.Serve(t.model, req.Operation) {
 		return errNotServed(shown(req.Model), req.Operation)
 	}
-	if lacking := req.Refusal(g.runners.offered(t.model, req)); lacking != nil {
+	if lacking := req.Refusal(g.runners.Offered(t.model, req)); lacking != nil {
 		return &refusal{Error: *lacking}
 	}
 	t.leftOut = req.LeftOut
-	forecast := union(union(g.runners.unknown(t.model, req), g.runners.ignored(t.model, req)), t.leftOut)
+	forecast := t.without(g.runners.Forecast(t.model, req))
 	if g.cfg.StrictParameters && len(forecast) > 0 {
 		return errIgnored(forecast)
 	}
@@ -100,37 +92,45 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 	t.streamed, t.includeUsage, t.base64 = req.Stream, req.IncludeUsage, req.Base64
 	t.filter = newReasoningFilter(t.operation.reasoning, req.Reasoning, g.cfg.Reasoning)
 	t.prompt = int64(req.PromptTokens)
-	if req.Choices > 1 {
-		return t.admitAll(h, req)
-	}
-	return t.admit(h, 1)
+	return nil
 }
 
-// admitAll gets a permit for each of several choices, or for none.
-func (t *generation) admitAll(h http.Header, req openai.Request) *refusal {
-	if refused := t.split(req); refused != nil {
-		return refused
+// permitted gets a permit to queue the request, or one for each of several choices. It
+// returns what is to answer.
+func (t *generation) permitted(h http.Header, req openai.Request) (task, *refusal) {
+	if req.Choices <= 1 {
+		return t, t.admit(h, 1)
 	}
-	if refused := t.admit(h, req.Choices); refused != nil {
-		return refused
+	c, refused := t.split(req)
+	if refused == nil {
+		refused = t.admit(h, req.Choices)
 	}
-	for i, p := range t.permit.split(req.Choices) {
-		t.choices[i].permit = p
+	if refused != nil {
+		return t, refused
 	}
-	return nil
+	for i, p := range t.permit.Split(req.Choices) {
+		c.each[i].permit = p
+	}
+	return c, nil
 }
 
 // admit gets a permit for as many requests if the limits allow it, and sets the headers
 // that say what is left of them.
 func (t *generation) admit(h http.Header, count int) *refusal {
-	permit, left, refused := t.g.usage.admit(admission{
-		tenant: t.in.caller.tenant, session: t.request.Session, limits: t.in.caller.limits(&t.g.cfg), prompt: t.prompt, bytes: int64(len(t.request.Body)), count: count,
+	permit, left, reached := t.g.usage.Admit(limits.Admission{
+		Tenant: t.in.caller.tenant, Session: t.request.Session, Limits: t.in.caller.limits(&t.g.cfg),
+		Prompt: t.prompt, Bytes: int64(len(t.request.Body)), Count: count,
 	}, time.Now())
-	left.setHeaders(h)
-	if refused != nil {
-		t.g.metrics.refused(refused.limit)
-		t.outcome = refused.Code
-	}
+	left.SetHeaders(h)
 	t.permit = permit
+	if reached == nil {
+		return nil
+	}
+	refused := errLimit(reached)
+	t.g.metrics.refused(reached.Limit)
+	t.outcome = refused.Code
 	return refused
 }
+
+// always returns the same operation for all requests.
+func always(op operation) func(incoming) operation { return func(incoming) operation { return op } }

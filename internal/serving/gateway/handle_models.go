@@ -12,7 +12,7 @@ import (
 )
 
 // handleModels lists the models that the caller may use.
-func (g *Gateway) handleModels(w http.ResponseWriter, _ *http.Request, in incoming) (*generation, *refusal) {
+func (g *Gateway) handleModels(w http.ResponseWriter, _ *http.Request, in incoming) (task, *refusal) {
 	list := openai.ModelList{Object: "list", Data: []openai.Model{}}
 	for _, m := range g.models.All() {
 		if g.cfg.serves(m.Namespace) && in.caller.may(m.ID()) {
@@ -25,7 +25,7 @@ func (g *Gateway) handleModels(w http.ResponseWriter, _ *http.Request, in incomi
 }
 
 // handleModel shows one model. Without an id it lists all.
-func (g *Gateway) handleModel(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+func (g *Gateway) handleModel(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
 	id := strings.TrimPrefix(r.URL.Path, modelPath)
 	if id == "" {
 		return g.handleModels(w, r, in)
@@ -49,7 +49,7 @@ func (g *Gateway) wireModel(m registry.Model) openai.Model {
 	if m.Shape != nil {
 		out.ContextLength = m.Shape.SeqLen
 	}
-	out.Operations, out.Features = g.runners.offers(m.ID())
+	out.Operations, out.Features = g.runners.Offers(m.ID())
 	if slices.ContainsFunc(out.Operations, hasChoices) {
 		out.Features = openai.NewFeatures(append(out.Features, string(openai.FeatureChoices))...).Names()
 	}
@@ -60,3 +60,6 @@ func (g *Gateway) wireModel(m registry.Model) openai.Model {
 func hasChoices(op openai.Operation) bool {
 	return op == openai.OperationChat || op == openai.OperationCompletion
 }
+
+// modelPath precedes the id of a model.
+const modelPath = "/v1/models/"

@@ -9,9 +9,9 @@ import (
 )
 
 // handleResponse answers with a stored response.
-func (g *Gateway) handleResponse(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+func (g *Gateway) handleResponse(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
 	id := strings.TrimPrefix(r.URL.Path, responsesPath+"/")
-	record, err := g.answers.get(r.Context(), in.caller.tenant, id)
+	record, err := g.stored.Get(r.Context(), in.caller.tenant, id)
 	if err != nil {
 		return nil, asRefusal(err)
 	}
@@ -23,9 +23,9 @@ func (g *Gateway) handleResponse(w http.ResponseWriter, r *http.Request, in inco
 }
 
 // handleDeleteResponse deletes a stored response.
-func (g *Gateway) handleDeleteResponse(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+func (g *Gateway) handleDeleteResponse(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
 	id := strings.TrimPrefix(r.URL.Path, responsesPath+"/")
-	found, err := g.answers.remove(r.Context(), in.caller.tenant, id)
+	found, err := g.stored.Remove(r.Context(), in.caller.tenant, id)
 	if err != nil {
 		return nil, asRefusal(err)
 	}
@@ -42,4 +42,11 @@ func asRefusal(err error) *refusal {
 		return &refusal{Error: *e}
 	}
 	return errInternal()
+}
+
+func errNoResponse(id string) *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusNotFound, Type: openai.InvalidRequest, Param: "id", Code: "response_not_found",
+		Message: "The response '" + shown(id) + "' is not stored here: it never was, or it has expired.",
+	}}
 }

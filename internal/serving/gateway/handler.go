@@ -7,10 +7,7 @@ import (
 	"github.com/gorizond/koldun/internal/network/httpserver"
 )
 
-// Handler returns the API. This file shows what a request passes, in order;
-// endpoints lists what is served.
-func (g *Gateway) Handler() http.Handler { return &handler{g: g, router: newRouter(g.endpoints())} }
-
+// A handler serves endpoints. This file shows what a request passes, in order.
 type handler struct {
 	g      *Gateway
 	router *router
@@ -19,7 +16,7 @@ type handler struct {
 // ServeHTTP gives a request its id and its trace, answers it, and at its end
 // counts and logs it. A panic ends only the request that caused it.
 //
-// A generation runs here, once everything that prepared it has returned: the
+// A task runs here, once everything that prepared it has returned: the
 // memory of an open stream includes the stack from here on.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c, ctx := h.g.begin(w, r)
@@ -28,19 +25,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if ctx != r.Context() { // because copying a request takes memory
 		r = r.WithContext(ctx)
 	}
-	if generation := h.answer(c, out, r); generation != nil {
-		generation.run(ctx, out)
+	if task := h.answer(c, out, r); task != nil {
+		task.run(ctx, out)
 	}
 }
 
-// answer writes the answer, or returns the generation that is to write it. It
+// answer writes the answer, or returns the task that is to write it. It
 // notes in the call what is known of the request by then.
-func (h *handler) answer(c *call, w *statusWriter, r *http.Request) *generation {
+func (h *handler) answer(c *call, w *statusWriter, r *http.Request) task {
 	if !httpserver.AllowsHost(h.g.cfg.Hosts, r.Host) {
 		refuse(w, errHost())
 		return nil
 	}
-	if h.g.shareWithOrigin(w.Header(), r) == preflight {
+	if shareWithOrigin(h.g.cfg.Origins, w.Header(), r) == preflight {
 		c.endpoint = labelPreflight
 		w.WriteHeader(http.StatusNoContent)
 		return nil
@@ -58,23 +55,10 @@ func (h *handler) answer(c *call, w *statusWriter, r *http.Request) *generation 
 			return nil
 		}
 	}
-	c.generation, refused = e.handle(w, r, c.incoming)
+	c.task, refused = e.handle(w, r, c.incoming)
 	if refused != nil {
 		refuse(w, refused)
 		return nil
 	}
-	return c.generation
+	return c.task
 }
-
-// An incoming is a request as handlers see it, beside net/http's view.
-type incoming struct {
-	id          string // see newID
-	begun       time.Time
-	traceparent string
-	caller      caller
-}
-
-// A handleFunc answers a request, or returns the generation that is to answer
-// it, or a refusal. A generation that comes with a refusal is not run: it holds
-// what the log shows of the request.
-type handleFunc func(http.ResponseWriter, *http.Request, incoming) (*generation, *refusal)

@@ -17,7 +17,7 @@ func chain(log io.Writer, h http.HandlerFunc) http.Handler {
 	g := &Gateway{
 		cfg: Config{Tracer: telemetry.NoTracer(), AllowAnonymous: true}, metrics: newMetrics(), log: slog.New(slog.NewTextHandler(log, nil)),
 	}
-	handle := func(w http.ResponseWriter, r *http.Request, _ incoming) (*generation, *refusal) {
+	handle := func(w http.ResponseWriter, r *http.Request, _ incoming) (task, *refusal) {
 		h(w, r)
 		return nil, nil
 	}

@@ -20,3 +20,7 @@ func newID(now time.Time) string {
 	_, _ = rand.Read(b[6:]) // never fails since Go 1.24
 	return crockford.EncodeToString(b[:])
 }
+
+// requestID returns the id of a request in the queue and in the client's
+// headers.
+func requestID(id string) string { return "req_" + id }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -136,90 +135,6 @@ func demanded(t *testing.T, w *world) map[string]bool {
 		out[d.Value.Session] = true
 	}
 	return out
-}
-
-// TestSlotsAreNeverTooMany takes few slots for many sessions through several
-// gateways concurrently.
-func TestSlotsAreNeverTooMany(t *testing.T) {
-	const gateways, sessions, most = 3, 20, 4
-	isolated := func(c *Config, _ *timing) { c.Isolation, c.MaxSessions = IsolateConversation, most }
-	w := newWorld(t, isolated)
-	all := []*slots{w.gateway.slots}
-	for range gateways - 1 {
-		all = append(all, w.another(isolated).gateway.slots)
-	}
-	var mu sync.Mutex
-	holders := map[string]bool{}
-	var tasks sync.WaitGroup
-	for i := range sessions {
-		for _, s := range all {
-			tasks.Go(func() {
-				session := names.Session("default", "tiny", fmt.Sprint(i))
-				if s.hold(t.Context(), "default", session) {
-					mu.Lock()
-					defer mu.Unlock()
-					holders[session] = true
-				}
-			})
-		}
-	}
-	waittest.Returns(t, "all have asked for a slot", tasks.Wait)
-	if len(holders) == 0 || len(holders) > most {
-		t.Errorf("got %d sessions with a slot, want at most %d", len(holders), most)
-	}
-	waittest.Until(t, "all gateways agree", func() bool {
-		for session := range holders {
-			for _, s := range all {
-				if _, ok := s.find("default", session); !ok {
-					return false
-				}
-			}
-		}
-		return true
-	})
-	for i := range sessions {
-		session := names.Session("default", "tiny", fmt.Sprint(i))
-		for _, s := range all {
-			if s.hold(t.Context(), "default", session) != holders[session] {
-				t.Errorf("session %d: the gateways do not agree", i)
-			}
-		}
-	}
-	if !all[0].hold(t.Context(), "elsewhere", "elsewhere_tiny_0") {
-		t.Error("another namespace does not have its own slots")
-	}
-}
-
-// TestSlotsLastAsLongAsTheyAreKept checks the expiry of slots on a real server.
-func TestSlotsLastAsLongAsTheyAreKept(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *timing) { c.Isolation, c.MaxSessions, c.DemandTTL = IsolateToken, 1, time.Second })
-	s := w.gateway.slots
-	until := func() time.Time { // at least
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.taken["first"].until
-	}
-	if !s.hold(t.Context(), "default", "first") {
-		t.Fatal("no slot")
-	}
-	for begun := time.Now(); time.Since(begun) < 2500*time.Millisecond; <-time.After(100 * time.Millisecond) {
-		s.keep(t.Context(), "default", "first")
-		s.keep(t.Context(), "default", "second") // holds no slot
-		kept := until()
-		if !s.hold(t.Context(), "default", "second") {
-			continue
-		}
-		if time.Now().Before(kept) {
-			t.Fatal("two sessions hold the only slot")
-		}
-		// The machine was suspended for longer than a slot lasts: try again.
-		waittest.Until(t, "the first has the slot again", func() bool { return s.hold(t.Context(), "default", "first") })
-		begun = time.Now()
-	}
-	waittest.Until(t, "the slot is free", func() bool { return s.hold(t.Context(), "default", "second") })
-	if !until().IsZero() {
-		t.Error("the first is still remembered")
-	}
 }
 
 func TestParseWords(t *testing.T) {

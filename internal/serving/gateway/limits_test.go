@@ -11,6 +11,7 @@ import (
 
 	"github.com/openai/openai-go/v3"
 
+	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 	"github.com/gorizond/koldun/internal/serving/registry"
 	"github.com/gorizond/koldun/test/waittest"
 )
@@ -87,10 +88,9 @@ func TestLimitsOfTwoGateways(t *testing.T) {
 		t.Fatal(held.Status)
 	}
 	waittest.Until(t, "the other gateway counts it", func() bool {
-		total := other.gateway.usage.total
-		other.gateway.usage.mu.Lock()
-		defer other.gateway.usage.mu.Unlock()
-		return total(admission{tenant: anonymous}, time.Now()).held == 1
+		permit, _, reached := other.gateway.usage.Admit(limits.Admission{Tenant: anonymous, Limits: registry.Limits{ConcurrentRequests: 1}}, time.Now())
+		permit.End(0, time.Now())
+		return reached != nil && reached.Limit == limits.Concurrency
 	})
 	for name, g := range map[string]*world{"same": w, "other": other} {
 		var r *http.Response

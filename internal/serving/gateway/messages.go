@@ -19,7 +19,7 @@ func (g *Gateway) messages() endpoint {
 	return endpoint{
 		label: "message", method: http.MethodPost, path: "/v1/messages",
 		shape: func(e *openai.Error) any { return messages.Fail(e) },
-		handle: func(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+		handle: func(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
 			w.Header().Set(headerMessageID, requestID(in.id))
 			return generate(w, r, in)
 		},
@@ -32,7 +32,7 @@ func countTokens() endpoint {
 	return endpoint{
 		label: "count-tokens", method: http.MethodPost, path: "/v1/messages/count_tokens",
 		shape: func(e *openai.Error) any { return messages.Fail(e) },
-		handle: func(w http.ResponseWriter, _ *http.Request, in incoming) (*generation, *refusal) {
+		handle: func(w http.ResponseWriter, _ *http.Request, in incoming) (task, *refusal) {
 			w.Header().Set(headerMessageID, requestID(in.id))
 			return nil, errNoCount()
 		},

@@ -6,6 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 )
 
 // metrics are those of the gateway. Labels have few values: endpoints are those
@@ -82,7 +84,7 @@ func (m *metrics) request(endpoint string, status int, took time.Duration) {
 
 func (m *metrics) outcome(model, outcome string) { m.outcomes.WithLabelValues(model, outcome).Inc() }
 
-func (m *metrics) refused(limit string) { m.refusals.WithLabelValues(limit).Inc() }
+func (m *metrics) refused(limit limits.Limit) { m.refusals.WithLabelValues(string(limit)).Inc() }
 
 // of returns the metrics of a model, which must be one of the registry.
 func (m *metrics) of(model, operation string) modelMetrics {

@@ -39,13 +39,3 @@ func (g *Gateway) resolve(who caller, id string) (registry.Model, *refusal) {
 	}
 	return m, nil
 }
-
-// shown cuts a text of the client to a length fit for an error message.
-func shown(s string) string {
-	const most = 200
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
@@ -15,15 +13,10 @@ import (
 // offerAll announces a runner of tiny that offers everything.
 func (w *world) offerAll() {
 	w.t.Helper()
-	key := names.RunnerKey(tinySession, "r1")
-	rec := queue.Runner{
-		Name: "r1", Session: tinySession, Model: "default/tiny", State: queue.RunnerIdle,
+	w.putRunner(queue.Runner{
+		Name: "r1", State: queue.RunnerIdle,
 		Operations: append(openai.DefaultOperations(), openai.OperationEmbedding), Features: "dimensions,json_schema,logprobs,tool_choice,tools",
-	}
-	if _, err := w.bus.PutTTL(w.t.Context(), names.RunnersBucket, key, rec, time.Hour); err != nil {
-		w.t.Fatal(err)
-	}
-	w.untilEngines(func(known map[string]capabilities) bool { return known[key].Features == rec.Features })
+	})
 }
 
 // traveller is an engine that always answers alike, for the clients of

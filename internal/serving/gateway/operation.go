@@ -57,9 +57,6 @@ type answer struct {
 	base64         bool // embeddings
 }
 
-// always returns the same operation for all requests.
-func always(op operation) func(incoming) operation { return func(incoming) operation { return op } }
-
 // alone is a decode that needs nothing but the body.
 func alone(decode func([]byte) (openai.Request, error)) func(context.Context, []byte) (openai.Request, error) {
 	return func(_ context.Context, body []byte) (openai.Request, error) { return decode(body) }

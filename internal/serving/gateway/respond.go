@@ -65,3 +65,38 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	_, _ = w.Write(append(b, '\n')) //nolint:gosec // it is JSON, and the header says so
 }
+
+// statusWriter remembers the status. http.ResponseController reaches the writer
+// below by Unwrap, to flush and to set deadlines.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+	shape  func(*openai.Error) any // see endpoint
+}
+
+func (s *statusWriter) WriteHeader(status int) {
+	if s.status == 0 {
+		s.status = status
+	}
+	s.ResponseWriter.WriteHeader(status)
+}
+
+func (s *statusWriter) Write(b []byte) (int, error) {
+	if s.status == 0 {
+		s.status = http.StatusOK
+	}
+	return s.ResponseWriter.Write(b)
+}
+
+func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// code returns the status that was sent, or 499 if the client left before.
+func (s *statusWriter) code() int {
+	if s.status == 0 {
+		return statusClientGone
+	}
+	return s.status
+}
+
+// statusClientGone is the status that nginx logs for a client that did not wait.
+const statusClientGone = 499

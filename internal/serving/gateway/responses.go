@@ -13,7 +13,7 @@ import (
 
 // responses is the endpoint of the Responses API. Its requests are chats for
 // everything behind the gateway.
-func (g *Gateway) responses(kept answers) endpoint {
+func (g *Gateway) responses(kept responseStore) endpoint {
 	return endpoint{
 		label: "response", method: http.MethodPost, path: responsesPath, shape: responseError,
 		handle: g.handleGenerate(func(in incoming) operation {
@@ -38,7 +38,7 @@ func responseError(e *openai.Error) any { return responses.Rename(e) }
 // compaction returns the operation that compacts one conversation: the model
 // summarizes it.
 func (g *Gateway) compaction(in incoming) operation {
-	r := &responding{kept: g.answers, in: in}
+	r := &responding{kept: g.stored, in: in}
 	return operation{
 		label: telemetry.OperationChat, reasoning: reasoningContent,
 		decode: func(ctx context.Context, body []byte) (openai.Request, error) {
@@ -59,7 +59,7 @@ func (g *Gateway) compaction(in incoming) operation {
 
 // responding is one request for a response.
 type responding struct {
-	kept    answers
+	kept    responseStore
 	in      incoming
 	request *responses.Request
 	keep    func(*responses.Response) bool // see responses.Options
@@ -79,9 +79,9 @@ func (r *responding) decode(ctx context.Context, body []byte) (openai.Request, e
 	if err != nil {
 		return openai.Request{}, err
 	}
-	request.Store = request.Store && r.kept.lasting()
+	request.Store = request.Store && r.kept.Lasting()
 	r.request, r.keep = request, func(response *responses.Response) bool {
-		return r.kept.keep(ctx, r.in.caller.tenant, items, response)
+		return r.kept.Keep(ctx, r.in.caller.tenant, items, response)
 	}
 	out := chat.Request(openai.OperationChat)
 	out.Ignored = append(out.Ignored, request.Ignored()...)
@@ -98,7 +98,7 @@ func (r *responding) options(model string) responses.Options {
 func (r *responding) resolve(ctx context.Context, request *responses.Request) ([]responses.Item, error) {
 	var items []responses.Item
 	if request.PreviousID != "" {
-		before, err := r.kept.get(ctx, r.in.caller.tenant, request.PreviousID)
+		before, err := r.kept.Get(ctx, r.in.caller.tenant, request.PreviousID)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ func (r *responding) referred(ctx context.Context, id string) (responses.Item, e
 	if !ok {
 		return responses.Item{}, none
 	}
-	before, err := r.kept.get(ctx, r.in.caller.tenant, response)
+	before, err := r.kept.Get(ctx, r.in.caller.tenant, response)
 	if err != nil {
 		return responses.Item{}, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/nats/bus"
+	"github.com/gorizond/koldun/internal/serving/gateway/responsestore"
 	"github.com/gorizond/koldun/internal/serving/registry"
 	"github.com/gorizond/koldun/test/waittest"
 )
@@ -21,7 +22,7 @@ import (
 func storing(t *testing.T, w *world, change func(*Config)) *world {
 	t.Helper()
 	cfg := Config{ResponsesTTL: time.Hour, ResponsesMaxBytes: 1 << 20}
-	if err := ensureResponses(t.Context(), w.bus, cfg); err != nil {
+	if err := responsestore.Ensure(t.Context(), w.bus, cfg.ResponsesMaxBytes); err != nil {
 		t.Fatal(err)
 	}
 	return w.another(func(c *Config, _ *timing) {
@@ -239,29 +240,6 @@ func TestSocket(t *testing.T) {
 		defer b.mu.Unlock()
 		return b.held == 0
 	})
-}
-
-// TestSocketsAreBounded holds that a tenant opens no more connections than it may, and
-// that one that leaves makes room.
-func TestSocketsAreBounded(t *testing.T) {
-	s := newSockets()
-	var leave func()
-	for range maxSocketsPerTenant {
-		var refused *refusal
-		if leave, refused = s.enter("a"); refused != nil {
-			t.Fatal(refused.Message)
-		}
-	}
-	if _, refused := s.enter("a"); refused == nil || refused.Status != http.StatusTooManyRequests {
-		t.Errorf("one too many: %+v", refused)
-	}
-	if _, refused := s.enter("b"); refused != nil {
-		t.Errorf("another tenant: %+v", refused)
-	}
-	leave()
-	if _, refused := s.enter("a"); refused != nil {
-		t.Errorf("after one left: %+v", refused)
-	}
 }
 
 // TestSocketClientLeaves holds that the request of a client that leaves is cancelled.

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/network/httpserver"
+	"github.com/gorizond/koldun/internal/serving/gateway/responsestore"
 )
 
 // Run serves until ctx ends, and returns nil then. Both ports are open from
@@ -83,8 +86,10 @@ func (p *process) serveOn(ctx context.Context, b *bus.Bus, l net.Listener) error
 	if err := b.Ensure(ctx); err != nil {
 		return fault.UnlessStopped(ctx, err)
 	}
-	if err := ensureResponses(ctx, b, p.cfg); err != nil {
-		return fault.UnlessStopped(ctx, err)
+	if p.cfg.ResponsesTTL > 0 {
+		if err := responsestore.Ensure(ctx, b, p.cfg.ResponsesMaxBytes); err != nil {
+			return fault.UnlessStopped(ctx, err)
+		}
 	}
 	g := newGateway(b, p.cfg, p.metrics, defaultTiming)
 	// The watches of the registry end after the last request.
@@ -96,7 +101,8 @@ func (p *process) serveOn(ctx context.Context, b *bus.Bus, l net.Listener) error
 	if err := g.synced(ctx); err != nil {
 		return fault.UnlessStopped(ctx, err)
 	}
-	return httpserver.Serve(ctx, l, under(p.cfg.BasePath, g.Handler()), httpserver.Options{Name: "api", Grace: p.cfg.Grace, Drain: p.cfg.drain(), Logger: p.cfg.Logger})
+	o := httpserver.Options{Name: "api", Grace: p.cfg.Grace, Drain: p.cfg.drain(), Logger: p.cfg.Logger}
+	return httpserver.Serve(ctx, l, under(p.cfg.BasePath, g.Handler()), o)
 }
 
 // checks returns the conditions of readiness. ctx ends with the process.
@@ -121,4 +127,21 @@ func (p *process) checks(ctx context.Context) []httpserver.Check {
 		{Name: "nats", Probe: ifUp((*Gateway).connected)},
 		{Name: "registry", Probe: ifUp((*Gateway).complete)},
 	}
+}
+
+// under serves what a path has below it as if that were at the root, and other paths as they
+// are. The empty path has nothing.
+func under(base string, h http.Handler) http.Handler {
+	base = strings.TrimSuffix(base, "/")
+	if base == "" {
+		return h
+	}
+	below := http.StripPrefix(base, h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, base+"/") {
+			below.ServeHTTP(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }

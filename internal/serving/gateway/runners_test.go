@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"net/http"
@@ -18,115 +19,36 @@ import (
 
 const hot = `,"temperature":0.5,"seed":1`
 
-// putEngine announces a runner of tiny whose engine honours the hints, and waits
-// until the gateway knows it.
+// putRunner announces a runner of tiny, and waits until the gateway knows it. The gateway
+// gets announcements in their order, so it knows the runner once it knows the next one.
+func (w *world) putRunner(r queue.Runner) {
+	w.t.Helper()
+	r.Session, r.Model = tinySession, "default/tiny"
+	next := queue.Runner{
+		Name: "next", Session: names.Session("default", "next", ""), Model: "default/next",
+		State: queue.RunnerIdle, Features: openai.Features(rand.Text()),
+	}
+	for _, r := range []queue.Runner{r, next} {
+		if _, err := w.bus.PutTTL(w.t.Context(), names.RunnersBucket, names.RunnerKey(r.Session, r.Name), r, time.Hour); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	waittest.Until(w.t, "the gateway knows the runner", func() bool {
+		_, features := w.gateway.runners.Offers(next.Model)
+		return slices.Contains(features, string(next.Features))
+	})
+}
+
+// putEngine announces a runner whose engine honours the hints.
 func (w *world) putEngine(runner string, honours ...string) {
 	w.t.Helper()
-	key := names.RunnerKey(tinySession, runner)
-	rec := queue.Runner{Name: runner, Session: tinySession, Model: "default/tiny", State: queue.RunnerIdle, Honours: honours}
-	if _, err := w.bus.PutTTL(w.t.Context(), names.RunnersBucket, key, rec, time.Hour); err != nil {
-		w.t.Fatal(err)
-	}
-	w.untilEngines(func(known map[string]capabilities) bool { return slices.Equal(known[key].Honours, honours) })
+	w.putRunner(queue.Runner{Name: runner, State: queue.RunnerIdle, Honours: honours})
 }
 
-func (w *world) untilEngines(ok func(known map[string]capabilities) bool) {
-	w.t.Helper()
-	e := w.gateway.runners
-	waittest.Until(w.t, "the gateway knows the engines", func() bool {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return ok(e.models["default/tiny"])
-	})
-}
-
-// putOffer announces a runner of tiny with features, and waits until the gateway
-// knows it.
+// putOffer announces a runner with features.
 func (w *world) putOffer(runner string, state queue.RunnerState, features openai.Features, honours ...string) {
 	w.t.Helper()
-	key := names.RunnerKey(tinySession, runner)
-	rec := queue.Runner{Name: runner, Session: tinySession, Model: "default/tiny", State: state, Features: features, Honours: honours}
-	if _, err := w.bus.PutTTL(w.t.Context(), names.RunnersBucket, key, rec, time.Hour); err != nil {
-		w.t.Fatal(err)
-	}
-	w.untilEngines(func(known map[string]capabilities) bool {
-		return known[key].Features == features && known[key].State == state
-	})
-}
-
-// A request goes to the queue if a runner offers what it needs, or may do so.
-func TestFeaturesOfRunners(t *testing.T) {
-	w := newWorld(t, nil)
-	needs := func(more string) openai.Request {
-		r, err := openai.DecodeChat([]byte(chatBody(more)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	tools, both := needs(`,"tools":[{}]`), needs(`,"tools":[{}],"logprobs":true`)
-	refused := func(r openai.Request, want string) {
-		t.Helper()
-		got := ""
-		if e := r.Refusal(w.gateway.runners.offered("default/tiny", r)); e != nil {
-			got = e.Param
-		}
-		if got != want {
-			t.Errorf("refused for %q, want %q", got, want)
-		}
-	}
-	refused(both, "") // one may start
-	w.putOffer("r1", queue.RunnerStarting, "")
-	refused(both, "") // nothing is known of it yet
-	if got := w.gateway.runners.unknown("default/tiny", needs(`,"top_k":1`)); len(got) > 0 {
-		t.Errorf("before any engine is known, unknown = %q", got)
-	}
-	w.putOffer("r1", queue.RunnerIdle, "")
-	refused(tools, "tools")
-	w.putOffer("r2", queue.RunnerBusy, "tools", "top_k")
-	refused(tools, "")
-	refused(both, "logprobs")
-	w.putOffer("r3", queue.RunnerIdle, "logprobs")
-	refused(both, "tools") // no single engine offers both
-	w.putOffer("r3", queue.RunnerStarting, "logprobs,tools", "seed")
-	refused(both, "")
-	if got := w.gateway.runners.unknown("default/tiny", needs(`,"top_k":1,"min_p":0.1`)); !slices.Equal(got, []string{"min_p"}) {
-		t.Errorf("unknown = %q", got)
-	}
-}
-
-// The announcement of a runner counts until it ends or is replaced.
-func TestEnginesComeAndGo(t *testing.T) {
-	w := newWorld(t, nil)
-	chat, err := openai.DecodeChat([]byte(chatBody(hot)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ignored := func(want ...string) {
-		t.Helper()
-		if got := w.gateway.runners.ignored("default/tiny", chat); !slices.Equal(got, want) {
-			t.Errorf("ignored = %q, want %q", got, want)
-		}
-		if got := w.gateway.runners.ignored("default/other", chat); got != nil {
-			t.Errorf("ignored for a model without engines = %q", got)
-		}
-	}
-	ignored()
-	w.putEngine("r1", "seed")
-	ignored("temperature")
-	w.putEngine("r2", "temperature") // a pool during a rollout
-	ignored("seed", "temperature")
-	w.putEngine("r1", "temperature", "seed")
-	ignored("seed")
-	if err := w.bus.Delete(t.Context(), names.RunnersBucket, names.RunnerKey(tinySession, "r2"), 0); err != nil {
-		t.Fatal(err)
-	}
-	w.untilEngines(func(known map[string]capabilities) bool { return len(known) == 1 })
-	ignored()
-	if err := w.bus.Delete(t.Context(), names.RunnersBucket, names.RunnerKey(tinySession, "r1"), 0); err != nil {
-		t.Fatal(err)
-	}
-	w.untilEngines(func(known map[string]capabilities) bool { return known == nil })
+	w.putRunner(queue.Runner{Name: runner, State: state, Features: features, Honours: honours})
 }
 
 // The header of an answer names the hints that its engine ignores, even if the
@@ -216,15 +138,7 @@ func TestOperationsOfRunners(t *testing.T) {
 	runner := startRunner(t, w.bus, tinySession, replies("hello"))
 	announce := func(name string, operations ...openai.Operation) {
 		t.Helper()
-		rec := queue.Runner{Name: name, Session: tinySession, Model: "default/tiny", State: queue.RunnerIdle, Operations: operations}
-		key := names.RunnerKey(tinySession, name)
-		if _, err := w.bus.PutTTL(t.Context(), names.RunnersBucket, key, rec, time.Hour); err != nil {
-			t.Fatal(err)
-		}
-		w.untilEngines(func(known map[string]capabilities) bool {
-			c, ok := known[key]
-			return ok && slices.Equal(c.Operations, operations)
-		})
+		w.putRunner(queue.Runner{Name: name, State: queue.RunnerIdle, Operations: operations})
 	}
 	ask := func(wantChat, wantCompletion int) {
 		t.Helper()

@@ -15,7 +15,7 @@ import (
 
 // A streamer writes one streamed answer.
 type streamer struct {
-	*generation
+	*reply
 	events *eventWriter
 	status string // text of the keep-alive comments
 }
@@ -25,7 +25,7 @@ type streamer struct {
 // It holds the HTTP status back until there is text, or until timing.quiet has
 // passed: an error before that becomes the status, which every client
 // understands; one after it becomes the last event, without [DONE].
-func (t *generation) stream(ctx context.Context, w http.ResponseWriter) string {
+func (t *reply) stream(ctx context.Context, w http.ResponseWriter) string {
 	s := t.streamer(w)
 	for pause := t.g.timing.quiet; ; pause = t.g.timing.keepAlive {
 		if outcome := s.writeFor(ctx, min(pause, time.Until(t.until))); outcome != "" {
@@ -42,9 +42,9 @@ func (t *generation) stream(ctx context.Context, w http.ResponseWriter) string {
 	}
 }
 
-func (t *generation) streamer(w http.ResponseWriter) *streamer {
+func (t *reply) streamer(w http.ResponseWriter) *streamer {
 	return &streamer{
-		generation: t, status: "waiting",
+		reply: t, status: "waiting",
 		events: &eventWriter{
 			w: w, rc: http.NewResponseController(w), timeout: t.g.timing.write,
 			encoding: &encoding{chunks: t.operation.stream(t.streamOptions())},
@@ -52,7 +52,7 @@ func (t *generation) streamer(w http.ResponseWriter) *streamer {
 	}
 }
 
-func (t *generation) streamOptions() openai.StreamOptions {
+func (t *reply) streamOptions() openai.StreamOptions {
 	return openai.StreamOptions{ID: t.operation.idPrefix + t.in.id, Model: t.model, Created: t.in.begun.Unix(), IncludeUsage: t.includeUsage}
 }
 
@@ -106,7 +106,7 @@ func (s *streamer) write(frame *queue.Frame) string {
 		}
 		return outcomeDisconnected
 	case queue.FrameError:
-		refused := s.failureRefusal(frame.Error)
+		refused := failureRefusal(frame.Error, s.limit)
 		s.events.fail(refused)
 		return refused.Code
 	}
@@ -152,11 +152,11 @@ func (s *streamer) started(frame *queue.Frame) error {
 	if !s.events.open {
 		h := s.events.w.Header()
 		h.Set(headerQueue, strconv.FormatInt(s.follow.queuedFor().Milliseconds(), 10))
-		setIgnored(h, union(frame.Ignored, s.leftOut))
+		setIgnored(h, s.without(frame.Ignored))
 		setMember(h, frame.Member)
 		return nil
 	}
-	if ignored := ignoredHeader(union(frame.Ignored, s.leftOut)); ignored != "" {
+	if ignored := ignoredHeader(s.without(frame.Ignored)); ignored != "" {
 		return s.events.comment("started ignored=" + strings.ReplaceAll(ignored, ", ", ","))
 	}
 	return s.events.comment("started")

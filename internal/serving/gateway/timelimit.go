@@ -36,24 +36,3 @@ func parseTimeLimit(header string) (limit time.Duration, ok bool) {
 	limit, err := time.ParseDuration(header)
 	return min(limit, maxTimeLimit), err == nil && limit > 0
 }
-
-// givesUp returns when the gateway gives up a request that starts now.
-func (t *generation) givesUp(now time.Time) time.Time {
-	g := t.g
-	until := now.Add(g.cfg.QueueTimeout + g.cfg.ResponseTimeout + g.timing.backstop)
-	if t.limit == 0 {
-		return until
-	}
-	if limited := t.in.begun.Add(t.limit + g.timing.overdue); limited.Before(until) {
-		return limited
-	}
-	return until
-}
-
-// late returns the refusal of a request that the gateway gives up.
-func (t *generation) late() *refusal {
-	if t.limit > 0 && time.Since(t.in.begun) >= t.limit {
-		return errDeadline(t.limit)
-	}
-	return errTimeout()
-}

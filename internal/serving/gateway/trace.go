@@ -12,21 +12,28 @@ import (
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// trace continues the trace of the client, or begins one, and starts the span of
-// the call. A request has a trace even if no spans are exported, because the
-// logs of all processes name it.
-func (g *Gateway) trace(r *http.Request, c *call) context.Context {
-	ctx := telemetry.Continue(r.Context(), r.Header.Get("Traceparent"))
-	ctx, c.span = g.cfg.Tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))
-	if !c.span.SpanContext().IsValid() {
-		c.traceparent = telemetry.Traceparent(trace.ContextWithRemoteSpanContext(ctx, newTrace()))
-		return r.Context()
+// beginTrace continues the trace of the client, or begins one, and starts the span of
+// the call, which its context carries. A request has a trace even if no spans are
+// exported, because the logs of all processes name it.
+func beginTrace(tracer trace.Tracer, r *http.Request) (ctx context.Context, span trace.Span, traceparent string) {
+	ctx = telemetry.Continue(r.Context(), r.Header.Get("Traceparent"))
+	ctx, span = tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))
+	if !span.SpanContext().IsValid() {
+		return r.Context(), span, telemetry.Traceparent(trace.ContextWithRemoteSpanContext(ctx, newTrace()))
 	}
-	c.traceparent = telemetry.Traceparent(ctx)
-	if !c.span.IsRecording() {
-		return r.Context() // without a span: no callee would use it
+	if !span.IsRecording() {
+		return r.Context(), span, telemetry.Traceparent(ctx) // without a span: no callee would use it
 	}
-	return ctx
+	return ctx, span, telemetry.Traceparent(ctx)
+}
+
+// A summary is what is logged and traced of a request for a generation. The
+// zero value is that of any other request.
+type summary struct {
+	operation string // as OpenTelemetry names it
+	model     string // resolved, or ""
+	outcome   string // how it ended, or ""
+	usage     *queue.Usage
 }
 
 // newTrace returns a new trace. It is marked as sampled, so that processes that
@@ -39,17 +46,16 @@ func newTrace() trace.SpanContext {
 	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: t, SpanID: s, TraceFlags: trace.FlagsSampled})
 }
 
-// describe sets the attributes of the span from the result of the call, and ends
-// the span.
-func describe(c *call, s summary, status int) {
-	span := c.span
+// endSpan ends the span of a call by its id, after it has set the attributes from the
+// result.
+func endSpan(span trace.Span, id, endpoint string, s summary, status int) {
 	defer span.End()
 	if !span.IsRecording() {
 		return
 	}
 	span.SetAttributes(
-		attribute.String("koldun.request.id", requestID(c.id)),
-		attribute.String("koldun.endpoint", c.endpoint),
+		attribute.String("koldun.request.id", requestID(id)),
+		attribute.String("koldun.endpoint", endpoint),
 		attribute.Int("http.response.status_code", status),
 	)
 	if s.model == "" {

@@ -1,13 +1,10 @@
-package gateway
+// Package socket serves requests for responses on WebSockets.
+package socket
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -16,63 +13,39 @@ import (
 )
 
 const (
-	socketTime = time.Hour        // that a connection may last
-	socketIdle = 10 * time.Minute // between requests
+	maxAge  = time.Hour        // that a connection may last
+	maxIdle = 10 * time.Minute // between requests
 )
 
-// handleSocket serves requests for responses on a WebSocket, one after another. Each
-// is a request of its own for limits, logs and metrics, with the headers of the first.
-func (g *Gateway) handleSocket(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
-	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		w.Header().Set("Upgrade", "websocket")
-		return nil, errUpgrade()
-	}
-	leave, refused := g.sockets.enter(in.caller.tenant)
-	if refused != nil {
-		return nil, refused
-	}
-	defer leave()
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		// The same origins as those of CORS. The library advises against the pattern "*".
-		OriginPatterns: g.cfg.Origins, InsecureSkipVerify: slices.Contains(g.cfg.Origins, anyOrigin),
-	})
-	if err != nil {
-		return nil, nil // Accept has answered
-	}
-	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(g.maxBody())
-	s := &socket{conn: conn, timeout: g.timing.write, memory: &memory{answers: g.answers, bodies: g.bodies, tenant: in.caller.tenant}}
-	defer s.memory.drop()
-	api := &handler{g: g, router: newRouter([]endpoint{g.responses(s.memory)})}
-	s.serve(r.Context(), func(ctx context.Context, frame []byte) {
-		request := r.Clone(ctx)
-		request.Method, request.Body, request.ContentLength = http.MethodPost, io.NopCloser(bytes.NewReader(frame)), int64(len(frame))
-		request.Header.Set("Content-Type", "application/json")
-		api.ServeHTTP(&socketWriter{socket: s, ctx: ctx, header: http.Header{}}, request)
-	})
-	return nil, nil
-}
-
-// A socket is one connection.
-type socket struct {
+// A Conn is one connection.
+type Conn struct {
 	conn    *websocket.Conn
 	timeout time.Duration // of one write
-	memory  *memory
+	forget  func(response string)
 	failed  bool // the request was refused
 }
 
-// serve answers frames until the client leaves, or ctx ends. While an answer is
+// New returns a connection on which each write may take so long. It calls forget with the
+// id of a response whose continuation has failed.
+func New(conn *websocket.Conn, timeout time.Duration, forget func(response string)) *Conn {
+	return &Conn{conn: conn, timeout: timeout, forget: forget}
+}
+
+// An Answer answers the request in a body.
+type Answer func(ctx context.Context, w http.ResponseWriter, body []byte)
+
+// Serve answers frames until the client leaves, or ctx ends. While an answer is
 // written, one more frame is read ahead, which also shows that the client leaves.
-func (s *socket) serve(ctx context.Context, answer func(context.Context, []byte)) {
+func (s *Conn) Serve(ctx context.Context, answer Answer) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	frames, stop := s.read(context.WithoutCancel(ctx), cancel)
 	defer stop()
-	limit, idle := time.NewTimer(socketTime), time.NewTimer(socketIdle)
+	limit, idle := time.NewTimer(maxAge), time.NewTimer(maxIdle)
 	defer limit.Stop()
 	defer idle.Stop()
 	for {
-		idle.Reset(socketIdle)
+		idle.Reset(maxIdle)
 		select {
 		case frame, ok := <-frames:
 			if !ok {
@@ -92,7 +65,7 @@ func (s *socket) serve(ctx context.Context, answer func(context.Context, []byte)
 }
 
 // read receives frames until stop is called or the client leaves, which calls left.
-func (s *socket) read(ctx context.Context, left func()) (frames <-chan []byte, stop func()) {
+func (s *Conn) read(ctx context.Context, left func()) (frames <-chan []byte, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	received := make(chan []byte)
 	go func() {
@@ -120,7 +93,7 @@ func (s *socket) read(ctx context.Context, left func()) (frames <-chan []byte, s
 
 // turn answers one frame. A request that fails makes the connection forget the
 // response that it continues.
-func (s *socket) turn(ctx context.Context, frame []byte, answer func(context.Context, []byte)) {
+func (s *Conn) turn(ctx context.Context, frame []byte, answer Answer) {
 	var head struct {
 		Type     string `json:"type"`
 		Previous string `json:"previous_response_id"`
@@ -140,13 +113,13 @@ func (s *socket) turn(ctx context.Context, frame []byte, answer func(context.Con
 		return
 	}
 	s.failed = false
-	answer(ctx, body)
+	answer(ctx, &writer{conn: s, ctx: ctx, header: http.Header{}}, body)
 	if s.failed {
-		s.memory.forget(head.Previous)
+		s.forget(head.Previous)
 	}
 }
 
-func (s *socket) send(ctx context.Context, data []byte) error {
+func (s *Conn) send(ctx context.Context, data []byte) error {
 	// The last frame says that ctx has ended.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
@@ -154,7 +127,7 @@ func (s *socket) send(ctx context.Context, data []byte) error {
 }
 
 // fail sends an error frame.
-func (s *socket) fail(ctx context.Context, status int, e *openai.Error) {
+func (s *Conn) fail(ctx context.Context, status int, e *openai.Error) {
 	s.failed = true
 	code, param := e.Code, any(e.Param)
 	if code == "" {

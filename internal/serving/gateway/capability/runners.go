@@ -1,4 +1,5 @@
-package gateway
+// Package capability knows what the engines of each model can do, as their runners announce it.
+package capability
 
 import (
 	"context"
@@ -11,10 +12,10 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-// runners knows what the runners of each model announce of their engines. It is
+// Runners know what the runners of each model announce of their engines. It is
 // a forecast: which engine gets a request is not known before it starts, and
 // then that engine's own answer counts.
-type runners struct {
+type Runners struct {
 	bus *bus.Bus
 
 	mu      sync.Mutex
@@ -45,16 +46,17 @@ func (c capabilities) serves(op openai.Operation) bool {
 	return slices.Contains(operations, op)
 }
 
-func newRunners(b *bus.Bus) *runners {
-	return &runners{bus: b, models: map[string]map[string]capabilities{}, modelOf: map[string]string{}}
+// New returns runners that nothing is known of until Run runs.
+func New(b *bus.Bus) *Runners {
+	return &Runners{bus: b, models: map[string]map[string]capabilities{}, modelOf: map[string]string{}}
 }
 
-// run watches the records of runners until ctx ends.
-func (r *runners) run(ctx context.Context) {
+// Run watches the records of runners until ctx ends.
+func (r *Runners) Run(ctx context.Context) {
 	bus.Watch(ctx, r.bus, names.RunnersBucket, ">", r.observe)
 }
 
-func (r *runners) observe(event bus.Event[capabilities]) {
+func (r *Runners) observe(event bus.Event[capabilities]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch event.Kind {
@@ -77,7 +79,7 @@ func (r *runners) observe(event bus.Event[capabilities]) {
 }
 
 // forget is called with mu held.
-func (r *runners) forget(key string) {
+func (r *Runners) forget(key string) {
 	model, known := r.modelOf[key]
 	if !known {
 		return
@@ -89,9 +91,9 @@ func (r *runners) forget(key string) {
 	}
 }
 
-// serve reports whether a runner of the model serves the operation. Without
+// Serve reports whether a runner of the model serves the operation. Without
 // any known runner it returns true: one may start that does.
-func (r *runners) serve(model string, op openai.Operation) bool {
+func (r *Runners) Serve(model string, op openai.Operation) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.models[model]
@@ -103,10 +105,10 @@ func (r *runners) serve(model string, op openai.Operation) bool {
 	return len(known) == 0
 }
 
-// offered returns all features that the request needs if a known runner of the model
+// Offered returns all features that the request needs if a known runner of the model
 // offers them, or if no runner is known, because one that does may start. Otherwise
 // it returns the features of the runner that lacks the fewest.
-func (r *runners) offered(model string, req openai.Request) openai.Features {
+func (r *Runners) Offered(model string, req openai.Request) openai.Features {
 	if req.Features == "" {
 		return ""
 	}
@@ -131,9 +133,9 @@ func (r *runners) offered(model string, req openai.Request) openai.Features {
 	return best
 }
 
-// offers returns what the known runners of a model offer, each of them some of it, in
+// Offers returns what the known runners of a model offer, each of them some of it, in
 // order. Without any known runner it returns nothing.
-func (r *runners) offers(model string) ([]openai.Operation, []string) {
+func (r *Runners) Offers(model string) ([]openai.Operation, []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var operations []openai.Operation
@@ -151,10 +153,22 @@ func (r *runners) offers(model string) ([]openai.Operation, []string) {
 	return slices.Compact(operations), openai.NewFeatures(features...).Names()
 }
 
+// Forecast returns the parameters of a request that the engine of its model is expected
+// to ignore: those that no known engine honours, and then those that one of them does not.
+func (r *Runners) Forecast(model string, req openai.Request) []string {
+	out := r.unknown(model, req)
+	for _, name := range r.ignored(model, req) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // unknown returns the unusual parameters of a request that no known engine of its
 // model honours. If no engine is known it returns none: one that starts may honour
 // them, and its answer names those that it ignores.
-func (r *runners) unknown(model string, req openai.Request) []string {
+func (r *Runners) unknown(model string, req openai.Request) []string {
 	if len(req.Ignored) == 0 {
 		return nil
 	}
@@ -174,7 +188,7 @@ func (r *runners) unknown(model string, req openai.Request) []string {
 // ignored returns the names of the parameters of a request that an engine of
 // its model would ignore, sorted. Engines that have not said what they honour do
 // not count.
-func (r *runners) ignored(model string, req openai.Request) []string {
+func (r *Runners) ignored(model string, req openai.Request) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []string

@@ -1,4 +1,4 @@
-package gateway
+package socket
 
 import (
 	"bytes"
@@ -9,39 +9,39 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// A socketWriter sends the answer to one request as frames: each event of a stream
+// A writer sends the answer to one request as frames: each event of a stream
 // is one, and so is a refusal. It relies on its users to write whole events.
-type socketWriter struct {
-	socket *socket
+type writer struct {
+	conn   *Conn
 	ctx    context.Context //nolint:containedctx // of the request whose answer it writes
 	header http.Header
 	status int
 }
 
-func (w *socketWriter) Header() http.Header { return w.header }
+func (w *writer) Header() http.Header { return w.header }
 
-func (w *socketWriter) WriteHeader(status int) {
+func (w *writer) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
 	}
 }
 
 // Flush does nothing: frames are not held back.
-func (w *socketWriter) Flush() {}
+func (w *writer) Flush() {}
 
 // SetWriteDeadline does nothing: each frame has its own.
-func (w *socketWriter) SetWriteDeadline(time.Time) error { return nil }
+func (w *writer) SetWriteDeadline(time.Time) error { return nil }
 
 // SetReadDeadline does nothing: the body is there.
-func (w *socketWriter) SetReadDeadline(time.Time) error { return nil }
+func (w *writer) SetReadDeadline(time.Time) error { return nil }
 
-func (w *socketWriter) Write(b []byte) (int, error) {
+func (w *writer) Write(b []byte) (int, error) {
 	if w.status >= http.StatusBadRequest {
 		var e openai.Error
 		if err := e.UnmarshalJSON(b); err != nil {
 			return 0, err
 		}
-		w.socket.fail(w.ctx, w.status, &e)
+		w.conn.fail(w.ctx, w.status, &e)
 		return len(b), nil
 	}
 	d := openai.NewDecoder(bytes.NewReader(b), len(b))
@@ -52,9 +52,9 @@ func (w *socketWriter) Write(b []byte) (int, error) {
 			continue
 		}
 		if event.Type == "response.failed" {
-			w.socket.failed = true
+			w.conn.failed = true
 		}
-		if err := w.socket.send(w.ctx, event.Data); err != nil {
+		if err := w.conn.send(w.ctx, event.Data); err != nil {
 			return 0, err
 		}
 	}

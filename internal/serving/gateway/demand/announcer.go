@@ -1,4 +1,4 @@
-package gateway
+package demand
 
 import (
 	"context"
@@ -10,23 +10,18 @@ import (
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
-// A demandTable stores which sessions are in demand.
-type demandTable interface {
+// A table stores which sessions are in demand.
+type table interface {
 	PutTTL(ctx context.Context, key string, d registry.Demand, ttl time.Duration) (uint64, error)
 }
 
-// A slotKeeper keeps the slots of isolated pools; see slots.
-type slotKeeper interface {
-	keep(ctx context.Context, namespace, session string)
-}
-
-// demand announces the sessions in which this gateway has requests, by keys that
+// An Announcer announces the sessions in which this gateway has requests, by keys that
 // expire once it stops. Whatever the number of requests, it writes the key of a
 // session when the first of them comes, then a few times per TTL, and once more
 // when the last has ended.
-type demand struct {
-	table   demandTable
-	slots   slotKeeper
+type Announcer struct {
+	table   table
+	slots   *Slots
 	ttl     time.Duration
 	log     *slog.Logger
 	changed chan struct{} // capacity 1
@@ -48,13 +43,15 @@ const (
 	demandRetry = 500 * time.Millisecond // pause after a failed one
 )
 
-func newDemand(table demandTable, slots slotKeeper, ttl time.Duration, log *slog.Logger) *demand {
-	return &demand{table: table, slots: slots, ttl: ttl, log: log, changed: make(chan struct{}, 1), sessions: map[string]*sessionDemand{}}
+// NewAnnouncer returns an announcer whose keys last for the TTL. It keeps the slots of
+// isolated pools.
+func NewAnnouncer(demands table, slots *Slots, ttl time.Duration, log *slog.Logger) *Announcer {
+	return &Announcer{table: demands, slots: slots, ttl: ttl, log: log, changed: make(chan struct{}, 1), sessions: map[string]*sessionDemand{}}
 }
 
-// hold keeps a session in demand until release is called, once. It does not
+// Hold keeps a session in demand until release is called, once. It does not
 // block.
-func (d *demand) hold(r registry.Demand) (release func()) {
+func (d *Announcer) Hold(r registry.Demand) (release func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := d.sessions[r.Session]
@@ -75,14 +72,14 @@ func (d *demand) hold(r registry.Demand) (release func()) {
 	}
 }
 
-// notifyIf makes run write if something is due.
-func (d *demand) notifyIf(due bool) {
+// notifyIf makes Run write if something is due.
+func (d *Announcer) notifyIf(due bool) {
 	if !due {
 		return
 	}
 	select {
 	case d.changed <- struct{}{}:
-	default: // run has not yet seen the signal before
+	default: // Run has not yet seen the signal before
 	}
 }
 
@@ -95,8 +92,8 @@ func (i *sessionDemand) due(now time.Time, ttl time.Duration) bool {
 	return i.ended.After(i.written) && age >= ttl/6
 }
 
-// run writes until ctx ends.
-func (d *demand) run(ctx context.Context) {
+// Run writes until ctx ends.
+func (d *Announcer) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -112,7 +109,7 @@ func (d *demand) run(ctx context.Context) {
 
 // announce writes the keys that are due, and returns the pause until it is to be
 // called again.
-func (d *demand) announce(ctx context.Context) time.Duration {
+func (d *Announcer) announce(ctx context.Context) time.Duration {
 	pause := d.ttl / 6
 	for _, r := range d.collect(time.Now()) {
 		try, cancel := context.WithTimeout(ctx, demandWrite)
@@ -134,7 +131,7 @@ func (d *demand) announce(ctx context.Context) time.Duration {
 }
 
 // collect returns the sessions whose keys are due, and forgets those that expire.
-func (d *demand) collect(now time.Time) []registry.Demand {
+func (d *Announcer) collect(now time.Time) []registry.Demand {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var due []registry.Demand
@@ -149,7 +146,7 @@ func (d *demand) collect(now time.Time) []registry.Demand {
 	return due
 }
 
-func (d *demand) wrote(session string, now time.Time) {
+func (d *Announcer) wrote(session string, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if i := d.sessions[session]; i != nil {

@@ -1,4 +1,4 @@
-package gateway
+package limits
 
 import (
 	"context"
@@ -16,9 +16,9 @@ const (
 	maxReportTenants = 500
 )
 
-// A usageReport is what a gateway sends to the others. It holds totals, not
+// A report is what a gateway sends to the others. It holds totals, not
 // changes, so that the next one makes up for one that gets lost.
-type usageReport struct {
+type report struct {
 	Gateway string                 `json:"gateway"`
 	Hello   bool                   `json:"hello,omitempty"`   // the sender has just started and asks for all
 	Tenants map[string]tenantUsage `json:"tenants,omitempty"` // those that changed
@@ -35,36 +35,37 @@ type tenantUsage struct {
 	Bytes    int64      `json:"bytes,omitempty"` // of the requests that wait
 }
 
-// usageReports exchanges the usage of tenants between the gateways of a
-// namespace.
-type usageReports struct {
+// Reports exchange the usage of tenants between the gateways of a namespace.
+type Reports struct {
 	name   string // of this gateway, unique
-	usage  *usage
-	send   func(usageReport) error
-	listen func(handle func(usageReport)) (stop func(), err error)
+	usage  *Usage
+	send   func(report) error
+	listen func(handle func(report)) (stop func(), err error)
 	log    *slog.Logger
 }
 
-func newUsageReports(b *bus.Bus, cfg Config, u *usage) *usageReports {
-	subject := names.UseSubject(cfg.Namespace)
-	return &usageReports{
-		name: newID(time.Now()), usage: u, log: cfg.Logger,
-		send: func(r usageReport) error { return b.Send(subject, r) },
-		listen: func(handle func(usageReport)) (func(), error) {
-			return bus.Listen(b, subject, func(_ string, r usageReport) { handle(r) })
+// NewReports returns the reports of a gateway, by its name, to the others of its
+// namespace.
+func NewReports(b *bus.Bus, namespace, name string, u *Usage, log *slog.Logger) *Reports {
+	subject := names.UseSubject(namespace)
+	return &Reports{
+		name: name, usage: u, log: log,
+		send: func(r report) error { return b.Send(subject, r) },
+		listen: func(handle func(report)) (func(), error) {
+			return bus.Listen(b, subject, func(_ string, r report) { handle(r) })
 		},
 	}
 }
 
-// run sends and receives reports until ctx ends.
-func (g *usageReports) run(ctx context.Context) {
-	stop, err := g.listen(func(r usageReport) { g.receive(r, time.Now()) })
+// Run sends and receives reports until ctx ends.
+func (g *Reports) Run(ctx context.Context) {
+	stop, err := g.listen(func(r report) { g.receive(r, time.Now()) })
 	if err != nil {
 		g.log.Warn("cannot receive the usage at other gateways; limits hold for this one alone", "error", err)
 		stop = func() {}
 	}
 	defer stop()
-	g.publish(usageReport{Gateway: g.name, Hello: true})
+	g.publish(report{Gateway: g.name, Hello: true})
 	tick := time.NewTicker(reportInterval)
 	defer tick.Stop()
 	last := time.Now()
@@ -75,7 +76,7 @@ func (g *usageReports) run(ctx context.Context) {
 		case now := <-tick.C:
 			g.usage.forget(now)
 			for more := true; more; {
-				var r usageReport
+				var r report
 				if r, more = g.usage.report(g.name, now, now.Sub(last) >= keepAliveInterval); r.Gateway != "" {
 					g.publish(r)
 					last = now
@@ -85,13 +86,13 @@ func (g *usageReports) run(ctx context.Context) {
 	}
 }
 
-func (g *usageReports) publish(r usageReport) {
+func (g *Reports) publish(r report) {
 	if err := g.send(r); err != nil {
 		g.log.Debug("cannot send the usage to other gateways", "error", err)
 	}
 }
 
-func (g *usageReports) receive(r usageReport, now time.Time) {
+func (g *Reports) receive(r report, now time.Time) {
 	if r.Gateway == "" || r.Gateway == g.name {
 		return
 	}
@@ -105,14 +106,14 @@ func (g *usageReports) receive(r usageReport, now time.Time) {
 // report returns what the others do not know yet, and whether there is more. It
 // is empty if there is nothing to report. If a keep-alive is due, requests that
 // are held are reported even without a change.
-func (u *usage) report(name string, now time.Time, keepAliveDue bool) (r usageReport, more bool) {
+func (u *Usage) report(name string, now time.Time, keepAliveDue bool) (r report, more bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.reported && (!keepAliveDue || !u.holds()) {
-		return usageReport{}, false
+		return report{}, false
 	}
 	u.reported = true
-	r = usageReport{Gateway: name, Tenants: map[string]tenantUsage{}, Waiting: map[string]int{}}
+	r = report{Gateway: name, Tenants: map[string]tenantUsage{}, Waiting: map[string]int{}}
 	for session, n := range u.waiting {
 		r.Waiting[session] = n
 	}
@@ -136,7 +137,7 @@ func (u *usage) report(name string, now time.Time, keepAliveDue bool) (r usageRe
 
 // holds reports whether requests wait or are at work here. It is called with mu
 // held.
-func (u *usage) holds() bool {
+func (u *Usage) holds() bool {
 	for _, a := range u.accounts {
 		if a.held > 0 {
 			return true
@@ -146,7 +147,7 @@ func (u *usage) holds() bool {
 }
 
 // reportAll makes the next report a complete one.
-func (u *usage) reportAll() {
+func (u *Usage) reportAll() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, a := range u.accounts {
@@ -156,7 +157,7 @@ func (u *usage) reportAll() {
 }
 
 // merge takes over the report of another gateway.
-func (u *usage) merge(r usageReport, now time.Time) {
+func (u *Usage) merge(r report, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	p := u.peers[r.Gateway]

@@ -1,4 +1,4 @@
-package gateway
+package demand
 
 import (
 	"context"
@@ -42,10 +42,10 @@ func (t *tableOfWrites) count() int {
 func TestDemandWritesFewTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &tableOfWrites{writes: make(chan string, 1000)}
-		d := newDemand(table, nil, time.Minute, slog.New(slog.DiscardHandler))
+		d := NewAnnouncer(table, nil, time.Minute, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan bool)
-		go func() { d.run(ctx); close(done) }()
+		go func() { d.Run(ctx); close(done) }()
 		wait := func(dur time.Duration) int {
 			time.Sleep(dur)
 			synctest.Wait()
@@ -53,7 +53,7 @@ func TestDemandWritesFewTimes(t *testing.T) {
 		}
 		var release []func()
 		for range 50 {
-			release = append(release, d.hold(registry.Demand{Session: names.Session("n", "m", ""), Namespace: "n", Model: "m"}))
+			release = append(release, d.Hold(registry.Demand{Session: names.Session("n", "m", ""), Namespace: "n", Model: "m"}))
 		}
 		if n := wait(time.Second); n != 1 {
 			t.Errorf("%d writes at once for many requests", n)
@@ -72,7 +72,7 @@ func TestDemandWritesFewTimes(t *testing.T) {
 		}
 
 		table.fail = true
-		stop := d.hold(registry.Demand{Session: names.Session("n", "m", ""), Namespace: "n", Model: "m"})
+		stop := d.Hold(registry.Demand{Session: names.Session("n", "m", ""), Namespace: "n", Model: "m"})
 		if n := wait(2 * time.Second); n != 1 {
 			t.Errorf("%d writes after a failed one", n)
 		}

@@ -3,32 +3,10 @@ package gateway
 import (
 	"context"
 
-	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
-
-// An Isolation says which requests share a pool of runners.
-type Isolation string
-
-// The kinds of isolation.
-const (
-	IsolateModel        Isolation = "model"        // all requests for a model
-	IsolateToken        Isolation = "token"        // those with one API token
-	IsolateConversation Isolation = "conversation" // those of one conversation
-)
-
-// ParseIsolation reads the value of a flag. "" is IsolateModel.
-func ParseIsolation(word string) (Isolation, error) {
-	switch i := Isolation(word); i {
-	case "":
-		return IsolateModel, nil
-	case IsolateModel, IsolateToken, IsolateConversation:
-		return i, nil
-	}
-	return "", fault.Errorf(fault.Invalid, "cannot isolate by %q: it is none of model, token, conversation", word)
-}
 
 // A placement says where a request goes.
 type placement struct {
@@ -56,7 +34,7 @@ func (g *Gateway) place(ctx context.Context, who caller, explicit string, model 
 	if key == "" || who.token == nil || model.Alias {
 		return p
 	}
-	if own := names.Session(model.Namespace, model.Name, key); g.slots.hold(ctx, model.Namespace, own) {
+	if own := names.Session(model.Namespace, model.Name, key); g.slots.Hold(ctx, model.Namespace, own) {
 		p.session = own
 	}
 	return p

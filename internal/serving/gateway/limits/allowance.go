@@ -1,4 +1,4 @@
-package gateway
+package limits
 
 import (
 	"net/http"
@@ -8,8 +8,8 @@ import (
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
-// An allowance is what is left of the limits of a tenant in this minute.
-type allowance struct {
+// An Allowance is what is left of the limits of a tenant in this minute.
+type Allowance struct {
 	requests, tokens quota
 }
 
@@ -19,22 +19,22 @@ type quota struct {
 	reset       time.Duration // until all of it is free again
 }
 
-func newAllowance(l registry.Limits, t *totals, now time.Time) *allowance {
-	return &allowance{
+func newAllowance(l registry.Limits, t *totals, now time.Time) *Allowance {
+	return &Allowance{
 		requests: quota{limit: int64(l.RequestsPerMinute), used: t.requests.total, reset: t.requests.below(1, now)},
 		tokens:   quota{limit: l.TokensPerMinute, used: t.tokens.total, reset: t.tokens.below(1, now)},
 	}
 }
 
 // use counts admitted requests, each with its prompt.
-func (a *allowance) use(n, prompt int64) {
+func (a *Allowance) use(n, prompt int64) {
 	a.requests.used += n
 	a.tokens.used += n * prompt
 	a.requests.reset, a.tokens.reset = time.Minute, time.Minute
 }
 
-// setHeaders sets the headers that OpenAI's clients know.
-func (a *allowance) setHeaders(h http.Header) {
+// SetHeaders sets the headers that OpenAI's clients know.
+func (a *Allowance) SetHeaders(h http.Header) {
 	if a == nil {
 		return
 	}

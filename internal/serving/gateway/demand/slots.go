@@ -1,4 +1,4 @@
-package gateway
+package demand
 
 import (
 	"context"
@@ -9,25 +9,16 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
-// A slotTable stores which isolated pool has which slot.
-type slotTable interface {
-	SwapTTL(ctx context.Context, key string, s registry.Slot, revision uint64, ttl time.Duration) (uint64, error)
-}
-
-// A slotCache holds the slots that all gateways have taken, as far as known.
-type slotCache interface {
-	Record(key string) (registry.Record[registry.Slot], bool)
-}
-
-// slots share the slots for isolated pools among the gateways of a namespace. A
+// Slots share the slots for isolated pools among the gateways of a namespace. A
 // slot is a key that expires: a gateway keeps it while the pool is in demand.
-type slots struct {
-	table slotTable
-	cache slotCache
-	most  int // per namespace
+type Slots struct {
+	table *registry.Table[registry.Slot]
+	cache *registry.Cache[registry.Slot] // slots that all gateways have taken, as far as known
+	most  int                            // per namespace
 	ttl   time.Duration
 	log   *slog.Logger
 
@@ -43,13 +34,22 @@ type taken struct {
 	until    time.Time // it lasts at least so long
 }
 
-func newSlots(table slotTable, cache slotCache, most int, ttl time.Duration, log *slog.Logger) *slots {
-	return &slots{table: table, cache: cache, most: most, ttl: ttl, log: log, taken: map[string]taken{}}
+// NewSlots returns the slots of each namespace, of which there are most. They are known
+// only while Run runs.
+func NewSlots(b *bus.Bus, most int, ttl time.Duration, log *slog.Logger) *Slots {
+	table := registry.Slots(b)
+	return &Slots{table: table, cache: table.Cache(), most: most, ttl: ttl, log: log, taken: map[string]taken{}}
 }
 
-// hold reports whether a session has a slot. It takes a free one if the session
+// Run watches which slots are taken, until ctx ends.
+func (s *Slots) Run(ctx context.Context) { s.cache.Run(ctx) }
+
+// Synced returns a channel that is closed once the taken slots are known.
+func (s *Slots) Synced() <-chan struct{} { return s.cache.Synced() }
+
+// Hold reports whether a session has a slot. It takes a free one if the session
 // has none, and blocks only then.
-func (s *slots) hold(ctx context.Context, namespace, session string) bool {
+func (s *Slots) Hold(ctx context.Context, namespace, session string) bool {
 	if _, ok := s.find(namespace, session); ok {
 		return true
 	}
@@ -62,7 +62,7 @@ func (s *slots) hold(ctx context.Context, namespace, session string) bool {
 }
 
 // find returns the slot of a session among those in the cache.
-func (s *slots) find(namespace, session string) (registry.Record[registry.Slot], bool) {
+func (s *Slots) find(namespace, session string) (registry.Record[registry.Slot], bool) {
 	for n := range s.most {
 		if r, ok := s.cache.Record(names.SlotKey(namespace, n)); ok && r.Value.Session == session {
 			return r, true
@@ -75,7 +75,7 @@ func (s *slots) find(namespace, session string) (registry.Record[registry.Slot],
 const slotTimeout = 2 * time.Second
 
 // take takes a free slot, and reports whether it did. It is called with mu held.
-func (s *slots) take(ctx context.Context, namespace, session string) bool {
+func (s *Slots) take(ctx context.Context, namespace, session string) bool {
 	ctx, cancel := context.WithTimeout(ctx, slotTimeout)
 	defer cancel()
 	now := time.Now()
@@ -100,7 +100,7 @@ func (s *slots) take(ctx context.Context, namespace, session string) bool {
 }
 
 // keep makes the slot of a session last for another TTL.
-func (s *slots) keep(ctx context.Context, namespace, session string) {
+func (s *Slots) keep(ctx context.Context, namespace, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, held := s.taken[session]

@@ -1,0 +1,3 @@
+// Package limits counts what tenants use at all gateways of a namespace, and admits
+// requests within their limits.
+package limits
