@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -73,7 +74,7 @@ func (p *printer) convert(m []string) text {
 	if m[0] == "%%" {
 		return text{s: "%"}
 	}
-	if kind == "" || m[2] != "" && (kind != "f" || m[2] != "."+m[3]) || !strings.Contains("srdif", kind) {
+	if kind == "" || m[2] != "" && (kind != "f" || m[2] != "."+m[3]) || !slices.Contains([]string{"s", "r", "d", "i", "f"}, kind) {
 		failAt(Unsupported, r.line, "conversion \""+m[0]+"\"", "it is not supported in chat templates")
 	}
 	v := p.value(m[1])

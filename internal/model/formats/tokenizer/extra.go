@@ -67,15 +67,14 @@ func (f *File) fit(in Files) error {
 	var c struct {
 		Rows int `json:"vocab_size"`
 	}
-	if json.Unmarshal(in.Config, &c) != nil || c.Rows <= 0 || len(f.Tokens) <= c.Rows {
+	// A tokenizer.model needs no config.json.
+	if _ = json.Unmarshal(in.Config, &c); c.Rows <= 0 || len(f.Tokens) <= c.Rows {
 		return nil
 	}
 	var tj struct {
 		Added []addedToken `json:"added_tokens"`
 	}
-	if in.TokenizerJSON != nil && json.Unmarshal(in.TokenizerJSON, &tj) != nil {
-		return nil
-	}
+	_ = json.Unmarshal(in.TokenizerJSON, &tj) // it was read before
 	for id := c.Rows; id < len(f.Tokens); id++ {
 		control := slices.ContainsFunc(tj.Added, func(a addedToken) bool { return a.ID != nil && *a.ID == id && a.Special })
 		if id == f.BOS || slices.Contains(f.EOS, id) || !control {
