@@ -11,10 +11,17 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// connection returns the settings of the service for workloads. A stored key that is no
+// connections returns the settings of the service for workloads, with the credentials that
+// they get.
+type connections struct {
+	config s3store.Config
+	now    func() time.Time
+}
+
+// of returns the settings of the service for workloads. A stored key that is no
 // longer one of them is nil, which removes it from the Secret: a writer that merges would
 // leave credentials there that workloads must not have, or that end.
-func (c *Client) connection(ctx context.Context, s Spec) (map[string][]byte, error) {
+func (c connections) of(ctx context.Context, s Spec) (map[string][]byte, error) {
 	out, err := c.settings(ctx, s)
 	if err != nil {
 		return nil, err
@@ -30,7 +37,7 @@ func (c *Client) connection(ctx context.Context, s Spec) (map[string][]byte, err
 // settings returns those of the service for workloads. If workloads get temporary
 // credentials, those that were stored before stay while more than half of their life is
 // left.
-func (c *Client) settings(ctx context.Context, s Spec) (map[string][]byte, error) {
+func (c connections) settings(ctx context.Context, s Spec) (map[string][]byte, error) {
 	if !c.config.Temporary() {
 		return c.config.Env(), nil
 	}
@@ -53,7 +60,7 @@ func (c *Client) settings(ctx context.Context, s Spec) (map[string][]byte, error
 
 // accesses returns what the credentials may do. Without a list that is all that the
 // namespace may do in the bucket.
-func (c *Client) accesses(s Spec) []s3store.Access {
+func (c connections) accesses(s Spec) []s3store.Access {
 	var out []s3store.Access
 	for _, a := range s.Access {
 		out = append(out, s3store.Access(a))

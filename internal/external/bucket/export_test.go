@@ -4,6 +4,7 @@ import "time"
 
 // At sets the clock of the client.
 func (c *Client) At(now time.Time) *Client {
-	c.now = func() time.Time { return now }
+	at := func() time.Time { return now }
+	c.connections.now, c.uploads.now = at, at
 	return c
 }
