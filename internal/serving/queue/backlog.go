@@ -37,24 +37,24 @@ type BacklogReader struct {
 // Backlog reads the requests of a session until ctx ends; it returns only then. It reads
 // everything that the stream's leader has, even if it reads from a lagging replica. On
 // one connection it reports no message twice.
-func (q *Queue) Backlog(ctx context.Context, session string, to BacklogReader) {
+func (s requests) Backlog(ctx context.Context, session string, to BacklogReader) {
 	filter := names.RequestSubject(session, "*")
-	var r streamReader
-	r = streamReader{
-		queue:    q,
+	var reader streamReader
+	reader = streamReader{
+		bus:      s.streams.bus,
 		filter:   filter,
 		again:    to.Again,
 		current:  to.Current,
 		patience: readPatience,
-		newest:   func(ctx context.Context) (uint64, error) { return q.newest(ctx, filter) },
+		newest:   func(ctx context.Context) (uint64, error) { return s.newest(ctx, filter) },
 		handle: func(msg jetstream.Msg, seq uint64) {
-			e := Entry{Seq: seq, Lasting: r.lasting, Raw: msg.Data()}
+			e := Entry{Seq: seq, Lasting: reader.lasting, Raw: msg.Data()}
 			if err := wire.Unmarshal(msg.Data(), &e.Request); err != nil || e.Request.Session != session {
-				q.log.Warn("cannot decode a message of the request stream", "sequence", seq, "error", err)
+				s.streams.bus.Logger().Warn("cannot decode a message of the request stream", "sequence", seq, "error", err)
 				e.Request = Request{}
 			}
 			to.Entry(e)
 		},
 	}
-	r.run(ctx)
+	reader.run(ctx)
 }

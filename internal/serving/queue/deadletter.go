@@ -24,10 +24,13 @@ type DeadLetter struct {
 // it.
 const deadTry = 5 * time.Second
 
+// deadLetters is the stream of dead letters.
+type deadLetters struct{ streams streams }
+
 // PublishDeadLetter stores a dead letter, or replaces that of the same request. It
 // retries for at most deadTry. Errors: Transient (no stream or no answer), Quota
 // (no room), Interrupted.
-func (q *Queue) PublishDeadLetter(ctx context.Context, d DeadLetter) error {
+func (s deadLetters) PublishDeadLetter(ctx context.Context, d DeadLetter) error {
 	ctx, cancel := context.WithTimeout(ctx, deadTry)
 	defer cancel()
 	data, err := json.Marshal(d)
@@ -35,7 +38,7 @@ func (q *Queue) PublishDeadLetter(ctx context.Context, d DeadLetter) error {
 		return fault.Errorf(fault.Internal, "cannot encode the dead letter of request %q: %w", d.Request.ID, err)
 	}
 	subject := names.DeadOf(d.Request.Session, d.Request.Tenant, d.Request.ID)
-	if _, err := q.store(ctx, names.DeadStream, &nats.Msg{Subject: subject, Data: data}); err != nil {
+	if _, err := s.streams.store(ctx, names.DeadStream, &nats.Msg{Subject: subject, Data: data}); err != nil {
 		return fault.Errorf(fault.KindOf(err), "cannot store the dead letter of request %q: %w", d.Request.ID, err)
 	}
 	return nil
@@ -44,22 +47,22 @@ func (q *Queue) PublishDeadLetter(ctx context.Context, d DeadLetter) error {
 // DeadLetters calls handle for each dead letter of a session ("*" for all) since
 // the given time, oldest first, until handle returns false. Errors: NotFound (no
 // such stream), Transient.
-func (q *Queue) DeadLetters(ctx context.Context, session string, since time.Time, handle func(DeadLetter) bool) error {
-	s := scan{stream: names.DeadStream, filter: names.DeadOf(session, "*", "*"), since: since}
-	return q.scan(ctx, s, decoded(q, names.DeadStream, handle))
+func (s deadLetters) DeadLetters(ctx context.Context, session string, since time.Time, handle func(DeadLetter) bool) error {
+	all := scan{stream: names.DeadStream, filter: names.DeadOf(session, "*", "*"), since: since}
+	return s.streams.scan(ctx, all, decoded(s.streams, names.DeadStream, handle))
 }
 
 // DeadLetter finds the dead letter of a request by its id, with its sequence.
 // Errors: NotFound, Transient, Invalid (no id).
-func (q *Queue) DeadLetter(ctx context.Context, id string) (DeadLetter, uint64, error) {
+func (s deadLetters) DeadLetter(ctx context.Context, id string) (DeadLetter, uint64, error) {
 	var found DeadLetter
-	seq, err := lookUp(ctx, q, names.DeadStream, names.DeadOf("*", "*", id), id, &found)
+	seq, err := s.streams.lookUp(ctx, names.DeadStream, names.DeadOf("*", "*", id), id, &found)
 	return found, seq, err
 }
 
 // DeleteDeadLetter deletes a dead letter by its sequence if it exists.
-func (q *Queue) DeleteDeadLetter(ctx context.Context, seq uint64) error {
-	return q.deleteMessage(ctx, names.DeadStream, seq)
+func (s deadLetters) DeleteDeadLetter(ctx context.Context, seq uint64) error {
+	return s.streams.delete(ctx, names.DeadStream, seq)
 }
 
 // Replay returns a new request with the content and time limits of the dead

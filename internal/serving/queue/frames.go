@@ -28,13 +28,20 @@ const (
 	lostAfter = 3 * time.Second
 )
 
+// frames are the subjects that carry the frames of answers.
+type frames struct {
+	bus          *bus.Bus
+	outcomes     outcomes
+	unsubscriber unsubscriber
+}
+
 // PublishFrame sends a frame to the followers of a request of the session, if any.
-func (q *Queue) PublishFrame(session string, f Frame) error {
+func (s *frames) PublishFrame(session string, f Frame) error {
 	data, err := wire.Encode(&f)
 	if err != nil {
 		return fault.Errorf(fault.Internal, "cannot encode a frame of request %q: %w", f.Request, err)
 	}
-	if err := q.bus.Conn().Publish(names.FramesSubject(session, f.Request), data); err != nil {
+	if err := s.bus.Conn().Publish(names.FramesSubject(session, f.Request), data); err != nil {
 		return fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot publish a frame of request %q: %w", f.Request, err)
 	}
 	return nil
@@ -42,7 +49,7 @@ func (q *Queue) PublishFrame(session string, f Frame) error {
 
 // Frames is the stream of frames of one request. It belongs to one goroutine.
 type Frames struct {
-	queue *Queue
+	of    *frames
 	ref   Ref
 	sub   *nats.Subscription
 	msgs  chan *nats.Msg
@@ -62,15 +69,15 @@ type Frames struct {
 
 // SubscribeFrames follows a request. Subscribe before publishing the request, or
 // its first frames arrive only after a pause. The caller must close the stream.
-func (q *Queue) SubscribeFrames(ref Ref) (*Frames, error) {
+func (s *frames) SubscribeFrames(ref Ref) (*Frames, error) {
 	f := &Frames{
-		queue:       q,
+		of:          s,
 		ref:         ref,
 		msgs:        make(chan *nats.Msg, frameBuffer),
-		reconnected: q.bus.Reconnected(),
+		reconnected: s.bus.Reconnected(),
 	}
-	q.unsubscriber.flush()
-	sub, err := q.bus.Conn().ChanSubscribe(names.FramesSubject(ref.Session, ref.ID), f.msgs)
+	s.unsubscriber.flush()
+	sub, err := s.bus.Conn().ChanSubscribe(names.FramesSubject(ref.Session, ref.ID), f.msgs)
 	if err != nil {
 		return nil, fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot follow request %q: %w", ref.ID, err)
 	}
@@ -79,7 +86,7 @@ func (q *Queue) SubscribeFrames(ref Ref) (*Frames, error) {
 }
 
 // Close ends the stream. It may be called more than once.
-func (f *Frames) Close() { f.queue.unsubscriber.add(f.sub) }
+func (f *Frames) Close() { f.of.unsubscriber.add(f.sub) }
 
 // Next blocks for the next frame and returns io.EOF after the last (End or
 // Error). It returns the frames of a single generation, in order and without a
@@ -105,7 +112,7 @@ func (f *Frames) Next(ctx context.Context) (Frame, error) {
 				return frame, nil
 			}
 		case <-f.reconnected:
-			f.reconnected = f.queue.bus.Reconnected()
+			f.reconnected = f.of.bus.Reconnected()
 			f.behind = true
 		case <-timer.C:
 			f.behind = true
@@ -138,7 +145,7 @@ func (f *Frames) accept(m *nats.Msg) (Frame, bool) {
 	frame := Frame{Request: f.ref.ID, Kind: FrameDelta} // the expected strings, see wire.Unmarshal
 	err := wire.Unmarshal(m.Data, &frame)
 	if err != nil || frame.Request != f.ref.ID {
-		f.queue.log.Warn("cannot decode a frame", "request", f.ref.ID, "error", err)
+		f.of.bus.Logger().Warn("cannot decode a frame", "request", f.ref.ID, "error", err)
 		return Frame{}, false
 	}
 	out, verdict := f.order.take(frame)
@@ -197,8 +204,8 @@ func (f *Frames) catchUp(ctx context.Context) (Frame, bool) {
 	}
 	alive := f.heeded
 	f.nextAsk, f.lastAsk, f.heeded, f.silent = now.Add(resumePause), now, false, now
-	if err := f.queue.bus.Send(names.ResumeSubject(f.ref.Session, f.ref.ID), f.order.resume(f.ref.Tenant)); err != nil {
-		f.queue.log.Debug("cannot ask for frames", "request", f.ref.ID, "error", err)
+	if err := f.of.bus.Send(names.ResumeSubject(f.ref.Session, f.ref.ID), f.order.resume(f.ref.Tenant)); err != nil {
+		f.of.bus.Logger().Debug("cannot ask for frames", "request", f.ref.ID, "error", err)
 	}
 	// If frames are still missing, the next frame to arrive shows it.
 	f.behind = false
@@ -219,7 +226,7 @@ func (f *Frames) catchUp(ctx context.Context) (Frame, bool) {
 func (f *Frames) lookForEnd(ctx context.Context, now time.Time) bool {
 	ctx, cancel := context.WithTimeout(ctx, cancelTry)
 	defer cancel()
-	o, err := f.queue.Outcome(ctx, f.ref)
+	o, err := f.of.outcomes.Outcome(ctx, f.ref)
 	if err != nil {
 		return false
 	}

@@ -18,8 +18,8 @@ import (
 // newest returns the sequence of the last request whose subject matches the filter,
 // by the stream's leader, or 0. The answer has the whole request. A stream without a
 // leader does not answer.
-func (q *Queue) newest(ctx context.Context, filter string) (uint64, error) {
-	msg, err := q.getMessage(ctx, messageQuery{LastBySubject: filter})
+func (s requests) newest(ctx context.Context, filter string) (uint64, error) {
+	msg, err := s.getMessage(ctx, messageQuery{LastBySubject: filter})
 	if errors.Is(err, errNoMessage) {
 		return 0, nil
 	}
@@ -59,12 +59,12 @@ func (m storedMessage) id() string {
 // getMessage reads a message of the request stream from the stream's leader. The
 // client library would use a direct read, which a lagging replica may answer.
 // Errors: errNoMessage, NotFound (no stream), Denied, Transient.
-func (q *Queue) getMessage(ctx context.Context, query messageQuery) (storedMessage, error) {
+func (s requests) getMessage(ctx context.Context, query messageQuery) (storedMessage, error) {
 	data, err := json.Marshal(query)
 	if err != nil {
 		return storedMessage{}, fault.As(fault.Internal, err)
 	}
-	msg, err := q.bus.Request(ctx, "$JS.API.STREAM.MSG.GET."+names.RequestStream, data)
+	msg, err := s.streams.bus.Request(ctx, "$JS.API.STREAM.MSG.GET."+names.RequestStream, data)
 	if err != nil {
 		return storedMessage{}, bus.Kinded(err)
 	}

@@ -67,7 +67,7 @@ func TestNewest(t *testing.T) {
 func read(t *testing.T, q *Queue, newest func() uint64) <-chan string {
 	t.Helper()
 	return readBy(t, streamReader{
-		queue: q, patience: 400 * time.Millisecond,
+		bus: q.bus, patience: 400 * time.Millisecond,
 		newest: func(context.Context) (uint64, error) { return newest(), nil },
 	})
 }

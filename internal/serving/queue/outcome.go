@@ -16,12 +16,12 @@ import (
 // sequence after, or be the first one if after is 0. A request has at most one
 // outcome: if another leader has stored a record in between, the error is a
 // Conflict.
-func (q *Queue) PublishOutcome(ctx context.Context, o Outcome, after uint64) error {
+func (s outcomes) PublishOutcome(ctx context.Context, o Outcome, after uint64) error {
 	data, err := wire.Encode(&o)
 	if err != nil {
 		return fault.Errorf(fault.Internal, "cannot encode the outcome of request %q: %w", o.Request, err)
 	}
-	_, err = q.storeRecord(ctx, Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}, data, after)
+	_, err = s.storeRecord(ctx, Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}, data, after)
 	return err
 }
 
@@ -30,21 +30,21 @@ func (q *Queue) PublishOutcome(ctx context.Context, o Outcome, after uint64) err
 // time. stored must not block for long. If OfferOutcome returns an error, it does
 // not call stored. After any error it is unknown whether the outcome is stored:
 // call PublishOutcome.
-func (q *Queue) OfferOutcome(o Outcome, after uint64, within time.Duration, stored func(error)) error {
+func (s outcomes) OfferOutcome(o Outcome, after uint64, within time.Duration, stored func(error)) error {
 	data, err := wire.Encode(&o)
 	if err != nil {
 		return fault.Errorf(fault.Internal, "cannot encode the outcome of request %q: %w", o.Request, err)
 	}
 	msg := recordMsg(Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}, data, after)
-	return q.offer(names.OutcomeStream, msg, within, func(_ uint64, err error) { stored(bus.Kinded(err)) })
+	return s.streams.offer(names.OutcomeStream, msg, within, func(_ uint64, err error) { stored(bus.Kinded(err)) })
 }
 
 // Outcome reads the terminal record of a request. Errors: NotFound if the request
 // has not ended or the record has expired; Transient without an answer within
 // apiTimeout.
-func (q *Queue) Outcome(ctx context.Context, ref Ref) (Outcome, error) {
+func (s outcomes) Outcome(ctx context.Context, ref Ref) (Outcome, error) {
 	var o Outcome
-	msg, err := q.lastRecord(ctx, ref)
+	msg, err := s.lastRecord(ctx, ref)
 	if err != nil {
 		return o, err
 	}
@@ -55,4 +55,23 @@ func (q *Queue) Outcome(ctx context.Context, ref Ref) (Outcome, error) {
 		return Outcome{}, fault.Errorf(fault.NotFound, "cannot read the outcome of request %q: it has not ended", ref.ID)
 	}
 	return o, nil
+}
+
+// Outcomes calls handle for each terminal record of a session ("*" for all) since
+// the given time, oldest first, until handle returns false. Errors: NotFound (no
+// such stream), Transient.
+func (s outcomes) Outcomes(ctx context.Context, session string, since time.Time, handle func(Outcome) bool) error {
+	all := scan{stream: names.OutcomeStream, filter: names.OutcomeOf(session, "*", "*"), since: since}
+	return s.streams.scan(ctx, all, decoded(s.streams, names.OutcomeStream, func(o Outcome) bool { return o.State == "" || handle(o) }))
+}
+
+// FindOutcome finds the terminal record of a request by its id alone. Errors:
+// NotFound, Transient, Invalid (no id).
+func (s outcomes) FindOutcome(ctx context.Context, id string) (Outcome, error) {
+	var found Outcome
+	_, err := s.streams.lookUp(ctx, names.OutcomeStream, names.OutcomeOf("*", "*", id), id, &found)
+	if err == nil && found.State == "" {
+		return Outcome{}, fault.Errorf(fault.NotFound, "cannot find the outcome of request %q: it has not ended", id)
+	}
+	return found, err
 }

@@ -17,10 +17,10 @@ const sweepTry = 5 * time.Second
 // Purge removes all requests of a session below a sequence with one write. It
 // makes one attempt. Call it only with the sequence of a Lasting Entry. Errors:
 // Transient, NotFound (no stream).
-func (q *Queue) Purge(ctx context.Context, session string, below uint64) error {
+func (s requests) Purge(ctx context.Context, session string, below uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTry)
 	defer cancel()
-	stream, err := q.bus.Stream(ctx, names.RequestStream)
+	stream, err := s.streams.bus.Stream(ctx, names.RequestStream)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@
 package queue
 
 import (
-	"log/slog"
 	"time"
 
 	"github.com/gorizond/koldun/internal/nats/bus"
@@ -22,10 +21,16 @@ const (
 // A Queue is the queue of requests on a Bus. Its methods may be called from any
 // goroutine. It needs no Close.
 type Queue struct {
-	bus          *bus.Bus
-	log          *slog.Logger
-	unsubscriber unsubscriber
+	bus *bus.Bus
+	requests
+	outcomes
+	deadLetters
+	frames
 }
 
 // New returns the queue on a bus. A process needs one.
-func New(b *bus.Bus) *Queue { return &Queue{bus: b, log: b.Logger()} }
+func New(b *bus.Bus) *Queue {
+	s := streams{b}
+	ended := outcomes{s}
+	return &Queue{bus: b, requests: requests{s}, outcomes: ended, deadLetters: deadLetters{s}, frames: frames{bus: b, outcomes: ended}}
+}

@@ -43,7 +43,7 @@ var (
 // consumer of the client library waits up to ten seconds between attempts and
 // cannot be interrupted.)
 type streamReader struct {
-	queue   *Queue
+	bus     *bus.Bus
 	filter  string
 	handle  func(msg jetstream.Msg, seq uint64)
 	again   func()                  // called before all messages are read once more
@@ -75,7 +75,7 @@ func (r *streamReader) run(ctx context.Context) {
 		if r.last != before {
 			attempt = 0
 		}
-		r.queue.log.Debug("reading the request stream anew", "after", r.last, "error", err)
+		r.bus.Logger().Debug("reading the request stream anew", "after", r.last, "error", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(bus.Backoff(attempt)):
@@ -91,7 +91,7 @@ func (r *streamReader) within() time.Duration {
 func (r *streamReader) once(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	reconnected := r.queue.bus.Reconnected()
+	reconnected := r.bus.Reconnected()
 	go func() {
 		select {
 		case <-reconnected:
@@ -99,7 +99,7 @@ func (r *streamReader) once(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	if now := r.queue.bus.Connection(); !r.begun {
+	if now := r.bus.Connection(); !r.begun {
 		r.begun, r.connection = true, now
 	} else if now != r.connection {
 		r.connection = now
@@ -215,7 +215,7 @@ func (r *streamReader) arrive() {
 func (r *streamReader) consumer(ctx context.Context) (jetstream.Consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, consumerTimeout)
 	defer cancel()
-	stream, err := r.queue.bus.JetStream().Stream(ctx, names.RequestStream)
+	stream, err := r.bus.JetStream().Stream(ctx, names.RequestStream)
 	if err != nil {
 		return nil, bus.Kinded(err)
 	}
@@ -223,7 +223,7 @@ func (r *streamReader) consumer(ctx context.Context) (jetstream.Consumer, error)
 	r.lasting = bus.UniqueSequences(info.Config)
 	if info.State.LastSeq < r.last {
 		// The stream was lost and recreated: its sequences start again.
-		r.queue.log.Warn("the request stream was recreated", "last", r.last)
+		r.bus.Logger().Warn("the request stream was recreated", "last", r.last)
 		r.restart()
 	}
 	consumer, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
@@ -242,10 +242,10 @@ func (r *streamReader) consumer(ctx context.Context) (jetstream.Consumer, error)
 // drop deletes a consumer if the server is reachable. Otherwise the server deletes
 // it after readIdle.
 func (r *streamReader) drop(consumer jetstream.Consumer) {
-	if !r.queue.bus.Connected() {
+	if !r.bus.Connected() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cancelTry)
 	defer cancel()
-	_ = r.queue.bus.JetStream().DeleteConsumer(ctx, names.RequestStream, consumer.CachedInfo().Name)
+	_ = r.bus.JetStream().DeleteConsumer(ctx, names.RequestStream, consumer.CachedInfo().Name)
 }

@@ -15,13 +15,8 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue/wire"
 )
 
-const (
-	// publishTry limits one attempt to store a message.
-	publishTry = 2 * time.Second
-	// publishAway limits the wait for a lost connection. The caller's context
-	// limits the wait for a server that is busy or elects a new leader.
-	publishAway = 5 * time.Second
-)
+// publishTimeout limits Publish without a deadline.
+const publishTimeout = 5 * time.Second
 
 // Errors of Publish for the limits of the stream.
 var (
@@ -31,12 +26,15 @@ var (
 	ErrTenantFull = errors.New("too many requests of this tenant are waiting")
 )
 
+// requests is the stream of requests that have not ended.
+type requests struct{ streams streams }
+
 // Publish stores a request exactly once: it retries under the same id until the
 // stream has acknowledged it or ctx ends (after publishTimeout if ctx has no
 // deadline). It returns the sequence in the stream. Errors: Quota with
 // ErrTenantFull or ErrQueueFull, Invalid (too large, or a name that is no subject
 // token), Transient (queue absent or unreachable: the request may be stored).
-func (q *Queue) Publish(ctx context.Context, r Request) (uint64, error) {
+func (s requests) Publish(ctx context.Context, r Request) (uint64, error) {
 	for _, word := range []string{r.ID, r.Session, r.Tenant} {
 		if !bus.IsToken(word) {
 			return 0, fault.Errorf(fault.Invalid, "cannot queue request %q: %q is not a subject token", r.ID, word)
@@ -51,7 +49,7 @@ func (q *Queue) Publish(ctx context.Context, r Request) (uint64, error) {
 		ctx, cancel = context.WithTimeout(ctx, publishTimeout)
 		defer cancel()
 	}
-	seq, err := q.store(ctx, names.RequestStream, &nats.Msg{
+	seq, err := s.streams.store(ctx, names.RequestStream, &nats.Msg{
 		Subject: names.RequestSubject(r.Session, r.Tenant), Data: data, Header: nats.Header{jetstream.MsgIDHeader: {r.ID}},
 	})
 	if err != nil {
@@ -63,21 +61,9 @@ func (q *Queue) Publish(ctx context.Context, r Request) (uint64, error) {
 	return seq, nil
 }
 
-// publishTimeout limits Publish without a deadline.
-const publishTimeout = 5 * time.Second
-
-// isAbsent reports whether the stream does not exist. A stream without a leader
-// does not answer either, but will have one.
-func (q *Queue) isAbsent(ctx context.Context, stream string) bool {
-	ctx, cancel := context.WithTimeout(ctx, publishTry)
-	defer cancel()
-	_, err := q.bus.JetStream().Stream(ctx, stream)
-	return errors.Is(err, jetstream.ErrStreamNotFound)
-}
-
 // Delete deletes a request from the stream by its sequence, if it exists.
-func (q *Queue) Delete(ctx context.Context, seq uint64) error {
-	return q.deleteMessage(ctx, names.RequestStream, seq)
+func (s requests) Delete(ctx context.Context, seq uint64) error {
+	return s.streams.delete(ctx, names.RequestStream, seq)
 }
 
 // queueFull returns the error for the exceeded limit of the request stream.

@@ -31,39 +31,39 @@ type scan struct {
 // scan calls handle for each message, oldest first, until handle returns false or
 // all existing messages have been read. Errors: NotFound (no such stream),
 // Transient.
-func (q *Queue) scan(ctx context.Context, s scan, handle func(jetstream.Msg) bool) error {
+func (s streams) scan(ctx context.Context, of scan, handle func(jetstream.Msg) bool) error {
 	cfg := jetstream.ConsumerConfig{
-		FilterSubject:     s.filter,
+		FilterSubject:     of.filter,
 		AckPolicy:         jetstream.AckNonePolicy,
-		HeadersOnly:       s.headersOnly,
+		HeadersOnly:       of.headersOnly,
 		InactiveThreshold: readIdle,
 		MemoryStorage:     true,
 		Replicas:          1,
 	}
 	switch {
-	case s.last:
+	case of.last:
 		cfg.DeliverPolicy = jetstream.DeliverLastPerSubjectPolicy
-	case !s.since.IsZero():
-		cfg.DeliverPolicy, cfg.OptStartTime = jetstream.DeliverByStartTimePolicy, &s.since
+	case !of.since.IsZero():
+		cfg.DeliverPolicy, cfg.OptStartTime = jetstream.DeliverByStartTimePolicy, &of.since
 	}
 	setup, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	consumer, err := q.bus.JetStream().CreateConsumer(setup, s.stream, cfg)
+	consumer, err := s.bus.JetStream().CreateConsumer(setup, of.stream, cfg)
 	if err != nil {
-		return fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot read stream %q: %w", s.stream, err)
+		return fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot read stream %q: %w", of.stream, err)
 	}
 	defer func() { // otherwise the server deletes it later
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTry)
 		defer cancel()
-		_ = q.bus.JetStream().DeleteConsumer(ctx, s.stream, consumer.CachedInfo().Name)
+		_ = s.bus.JetStream().DeleteConsumer(ctx, of.stream, consumer.CachedInfo().Name)
 	}()
 	for left := consumer.CachedInfo().NumPending; left > 0; {
 		if err := ctx.Err(); err != nil {
-			return fault.Errorf(bus.KindAtEnd(ctx, err), "cannot read stream %q: %w", s.stream, err)
+			return fault.Errorf(bus.KindAtEnd(ctx, err), "cannot read stream %q: %w", of.stream, err)
 		}
 		batch, err := consumer.Fetch(int(min(left, scanBatch)), jetstream.FetchMaxWait(scanWait))
 		if err != nil {
-			return fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot read stream %q: %w", s.stream, err)
+			return fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot read stream %q: %w", of.stream, err)
 		}
 		before := left
 		for msg := range batch.Messages() {
@@ -73,7 +73,7 @@ func (q *Queue) scan(ctx context.Context, s scan, handle func(jetstream.Msg) boo
 			}
 		}
 		if err := batch.Error(); err != nil {
-			return fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot read stream %q: %w", s.stream, err)
+			return fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot read stream %q: %w", of.stream, err)
 		}
 		if left == before {
 			return nil // the counted messages have been deleted
@@ -83,11 +83,11 @@ func (q *Queue) scan(ctx context.Context, s scan, handle func(jetstream.Msg) boo
 }
 
 // decoded calls handle for the messages that can be decoded to T.
-func decoded[T any](q *Queue, stream string, handle func(T) bool) func(jetstream.Msg) bool {
+func decoded[T any](s streams, stream string, handle func(T) bool) func(jetstream.Msg) bool {
 	return func(msg jetstream.Msg) bool {
 		var value T
 		if err := json.Unmarshal(msg.Data(), &value); err != nil {
-			q.log.Warn("cannot decode a message", "stream", stream, "subject", msg.Subject(), "error", err)
+			s.bus.Logger().Warn("cannot decode a message", "stream", stream, "subject", msg.Subject(), "error", err)
 			return true
 		}
 		return handle(value)
@@ -96,12 +96,12 @@ func decoded[T any](q *Queue, stream string, handle func(T) bool) func(jetstream
 
 // lookUp reads the message of a request with unknown session and tenant, and
 // returns its sequence.
-func lookUp(ctx context.Context, q *Queue, stream, filter, id string, value any) (uint64, error) {
+func (s streams) lookUp(ctx context.Context, stream, filter, id string, value any) (uint64, error) {
 	if !bus.IsToken(id) {
 		return 0, fault.Errorf(fault.Invalid, "cannot look up request %q: that is no id of a request", id)
 	}
 	var found jetstream.Msg
-	err := q.scan(ctx, scan{stream: stream, filter: filter, last: true}, func(msg jetstream.Msg) bool {
+	err := s.scan(ctx, scan{stream: stream, filter: filter, last: true}, func(msg jetstream.Msg) bool {
 		found = msg
 		return false
 	})
@@ -121,11 +121,11 @@ func lookUp(ctx context.Context, q *Queue, stream, filter, id string, value any)
 	return meta.Sequence.Stream, nil
 }
 
-// deleteMessage deletes a message if it exists.
-func (q *Queue) deleteMessage(ctx context.Context, name string, seq uint64) error {
+// delete deletes a message if it exists.
+func (s streams) delete(ctx context.Context, name string, seq uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	stream, err := q.bus.Stream(ctx, name)
+	stream, err := s.bus.Stream(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -23,16 +23,16 @@ const sessionsEvery = 500 * time.Millisecond
 // It polls instead of subscribing, which would cost a delivery of each request to
 // every caller. The delay does not matter: sessions with runners or a leader are
 // known by those.
-func (q *Queue) Sessions(ctx context.Context, handle func(open map[string]int)) {
+func (s requests) Sessions(ctx context.Context, handle func(open map[string]int)) {
 	tick := time.NewTicker(sessionsEvery)
 	defer tick.Stop()
 	for {
-		open, err := q.sessions(ctx)
+		open, err := s.sessions(ctx)
 		switch {
 		case err == nil:
 			handle(open)
 		case ctx.Err() == nil:
-			q.log.Debug("cannot tell which sessions have requests", "error", err)
+			s.streams.bus.Logger().Debug("cannot tell which sessions have requests", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -42,8 +42,8 @@ func (q *Queue) Sessions(ctx context.Context, handle func(open map[string]int)) 
 	}
 }
 
-func (q *Queue) sessions(ctx context.Context) (map[string]int, error) {
-	subjects, err := q.requestSubjects(ctx, names.RequestSubjects)
+func (s requests) sessions(ctx context.Context) (map[string]int, error) {
+	subjects, err := s.requestSubjects(ctx, names.RequestSubjects)
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +59,10 @@ func (q *Queue) sessions(ctx context.Context) (map[string]int, error) {
 
 // requestSubjects returns the number of messages of each subject of the request
 // stream that matches the filter, by the stream's leader.
-func (q *Queue) requestSubjects(ctx context.Context, filter string) (map[string]uint64, error) {
+func (s requests) requestSubjects(ctx context.Context, filter string) (map[string]uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	stream, err := q.bus.Stream(ctx, names.RequestStream)
+	stream, err := s.streams.bus.Stream(ctx, names.RequestStream)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func TestReaderOnASlowLink(t *testing.T) {
 			slow := rate.Limit(float64(len(body)) / (most.Seconds() / 2))
 			slowly := New(b)
 			reader := streamReader{
-				queue: slowly, patience: patience,
+				bus: b, patience: patience,
 				newest: func(ctx context.Context) (uint64, error) { return slowly.newest(ctx, names.RequestSubject("s", "*")) },
 			}
 			publish("s", "req_1")
