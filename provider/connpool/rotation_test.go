@@ -102,7 +102,7 @@ func TestSigningKeyIsRotated(t *testing.T) {
 	s.server.Trust(operator.Authority(second))
 	served("without the first key")
 	s.pod(t, "idle")
-	if have, _, err := provided("busy").CompareKV(ctx, bus.KVSpec{Bucket: names.Bucket{Name: names.DemandBucket}}); err != nil || have == nil {
+	if have, _, err := provided("busy").Manager().CompareKV(ctx, bus.KVSpec{Bucket: names.Bucket{Name: names.DemandBucket}}); err != nil || have == nil {
 		t.Errorf("the bucket is gone: %v", err)
 	}
 	provided("idle")

@@ -95,7 +95,7 @@ func (c *Client) Of(account string, ports []int32) *Client {
 
 // Observe reports whether the bucket matches the spec.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
-	have, same, err := c.bus.CompareKV(ctx, s.bus())
+	have, same, err := c.bus.Manager().CompareKV(ctx, s.bus())
 	if err != nil || have == nil {
 		return external.Observation[Status]{Message: "the bucket does not exist"}, err
 	}
@@ -134,7 +134,7 @@ func (c *Client) Raised(ctx context.Context, s Spec) (Spec, error) {
 	if s.MaxBytes == 0 && s.Replicas == 0 {
 		return s, nil
 	}
-	have, _, err := c.bus.CompareKV(ctx, s.bus())
+	have, _, err := c.bus.Manager().CompareKV(ctx, s.bus())
 	if err != nil || have == nil {
 		return s, err
 	}
@@ -150,14 +150,14 @@ func (c *Client) Raised(ctx context.Context, s Spec) (Spec, error) {
 
 // Delete deletes the bucket with all its keys.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
-	have, _, err := c.bus.CompareKV(ctx, s.bus())
+	have, _, err := c.bus.Manager().CompareKV(ctx, s.bus())
 	if err != nil || have == nil {
 		return err
 	}
 	if err := s.Owner.Check(s.what(), have.Config.Metadata[external.OwnerKey]); err != nil {
 		return fmt.Errorf("cannot delete %s: %w", s.what(), err)
 	}
-	if err := c.bus.DeleteKV(ctx, s.Bucket); err != nil && !fault.Is(err, fault.NotFound) {
+	if err := c.bus.Manager().DeleteKV(ctx, s.Bucket); err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
 	return nil

@@ -11,7 +11,7 @@ var _ external.Viewer[Spec] = (*Client)(nil)
 
 // View reads the configuration of the bucket.
 func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, error) {
-	have, err := c.bus.ViewKV(ctx, s.Bucket)
+	have, err := c.bus.Manager().ViewKV(ctx, s.Bucket)
 	if err != nil {
 		return Spec{}, err
 	}

@@ -275,7 +275,7 @@ func TestARestartGoesOnWhereItWas(t *testing.T) {
 		t.Errorf("another process shows %q, %v, want 0 1", text(after.Status), err)
 	}
 	// The stored plan is lost: the reported status replaces it.
-	if err := w.bus.DeleteKV(t.Context(), names.PoolsBucket); err != nil {
+	if err := w.bus.Manager().DeleteKV(t.Context(), names.PoolsBucket); err != nil {
 		t.Fatal(err)
 	}
 	s.Known = before.Status

@@ -19,7 +19,7 @@ func an(namespace string) external.Owner { return external.Owner{Namespace: name
 // exists reports whether a stream exists.
 func exists(t *testing.T, b *bus.Bus, name string) bool {
 	t.Helper()
-	have, _, err := b.CompareStream(t.Context(), bus.StreamSpec{Stream: names.Stream{Name: name}})
+	have, _, err := b.Manager().CompareStream(t.Context(), bus.StreamSpec{Stream: names.Stream{Name: name}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestNoNamespaceHarmsTheSharedQueue(t *testing.T) {
 	if err := c.Update(ctx, hostile); err != nil {
 		t.Fatal(err)
 	}
-	have, _, err := b.CompareStream(ctx, bus.StreamSpec{Stream: names.Stream{Name: names.RequestStream}})
+	have, _, err := b.Manager().CompareStream(ctx, bus.StreamSpec{Stream: names.Stream{Name: names.RequestStream}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestLifeOfAQueue(t *testing.T) {
 	}
 
 	// One part is deleted, and another one has to change.
-	if err := b.DeleteKV(ctx, "b"); err != nil {
+	if err := b.Manager().DeleteKV(ctx, "b"); err != nil {
 		t.Fatal(err)
 	}
 	minute := external.Duration(time.Minute)
@@ -113,7 +113,7 @@ func TestNoQueueBreaksAnother(t *testing.T) {
 		if err := c.Update(ctx, step.queue); err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
-		have, err := b.ViewStream(ctx, "WORK")
+		have, err := b.Manager().ViewStream(ctx, "WORK")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,7 @@ func TestNamespacesShareTheBucketOfResponses(t *testing.T) {
 		if err := c.Update(ctx, step.queue); err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
-		have, err := b.ViewKV(ctx, names.ResponsesBucket)
+		have, err := b.Manager().ViewKV(ctx, names.ResponsesBucket)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestNamespacesShareTheBucketOfResponses(t *testing.T) {
 	if err := c.Delete(ctx, stored("two", 1)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.ViewKV(ctx, names.ResponsesBucket); fault.Is(err, fault.NotFound) {
+	if _, err := b.Manager().ViewKV(ctx, names.ResponsesBucket); fault.Is(err, fault.NotFound) {
 		t.Error("a queue deletes the bucket of others")
 	}
 }

@@ -88,7 +88,7 @@ func New(b *bus.Bus, connection map[string][]byte) *Client {
 
 // Observe reports whether the stream matches the spec.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
-	have, same, err := c.bus.CompareStream(ctx, s.bus())
+	have, same, err := c.bus.Manager().CompareStream(ctx, s.bus())
 	if err != nil || have == nil {
 		return external.Observation[Status]{Message: "the stream does not exist"}, err
 	}
@@ -125,7 +125,7 @@ func (c *Client) Update(ctx context.Context, s Spec) error { return c.Create(ctx
 // make it too small for the others. Who does not own the stream may raise its size and
 // replicas, and leaves all else as it is.
 func (c *Client) Raised(ctx context.Context, s Spec) (Spec, error) {
-	have, _, err := c.bus.CompareStream(ctx, s.bus())
+	have, _, err := c.bus.Manager().CompareStream(ctx, s.bus())
 	if err != nil || have == nil {
 		return s, err
 	}
@@ -178,14 +178,14 @@ func RaisedLimit[N int | int32 | int64](want, have N) N {
 
 // Delete deletes the stream with all its messages.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
-	have, _, err := c.bus.CompareStream(ctx, s.bus())
+	have, _, err := c.bus.Manager().CompareStream(ctx, s.bus())
 	if err != nil || have == nil {
 		return err
 	}
 	if err := s.Owner.Check(s.what(), have.Config.Metadata[external.OwnerKey]); err != nil {
 		return fmt.Errorf("cannot delete %s: %w", s.what(), err)
 	}
-	if err := c.bus.DeleteStream(ctx, s.Name); err != nil && !fault.Is(err, fault.NotFound) {
+	if err := c.bus.Manager().DeleteStream(ctx, s.Name); err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
 	return nil

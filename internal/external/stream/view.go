@@ -16,7 +16,7 @@ const defaultWindow = 2 * time.Minute
 
 // View reads the configuration of the stream.
 func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, error) {
-	have, err := c.bus.ViewStream(ctx, s.Name)
+	have, err := c.bus.Manager().ViewStream(ctx, s.Name)
 	if err != nil {
 		return Spec{}, err
 	}

@@ -36,12 +36,12 @@ type ask struct {
 // with the answer, with nats.ErrNoResponders or, after the time within, with
 // context.DeadlineExceeded. If AskMsg returns an error, it does not call
 // answered. answered must not block for long.
-func (b *Bus) AskMsg(msg *nats.Msg, within time.Duration, answered func(msg *nats.Msg, err error)) error {
-	a := &b.asks
+func (m *messages) AskMsg(msg *nats.Msg, within time.Duration, answered func(msg *nats.Msg, err error)) error {
+	a := &m.asks
 	a.mu.Lock()
 	if a.sub == nil {
-		prefix := b.nc.NewInbox() + "."
-		sub, err := b.nc.Subscribe(prefix+"*", func(m *nats.Msg) { a.deliver(m) })
+		prefix := m.conn.nc.NewInbox() + "."
+		sub, err := m.conn.nc.Subscribe(prefix+"*", a.deliver)
 		if err != nil {
 			a.mu.Unlock()
 			return Kinded(err)
@@ -57,7 +57,7 @@ func (b *Bus) AskMsg(msg *nats.Msg, within time.Duration, answered func(msg *nat
 	}
 	msg.Reply = a.prefix + strconv.FormatUint(number, 36)
 	a.mu.Unlock()
-	if err := b.nc.PublishMsg(msg); err != nil {
+	if err := m.conn.nc.PublishMsg(msg); err != nil {
 		if _, open := a.take(number); open {
 			return Kinded(err)
 		}

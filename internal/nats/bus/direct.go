@@ -27,15 +27,15 @@ const (
 // read returns the last value of a key. It asks for the key by the subject of the
 // request alone, so that a user may have the right to read one key and no other
 // rights on the bucket. Errors: NotFound.
-func (b *Bus) read(ctx context.Context, bucket, key string) ([]byte, uint64, error) {
+func (k *keys) read(ctx context.Context, bucket, key string) ([]byte, uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
 	if !validKey(key) {
 		return nil, 0, kvError("read", bucket, key, jetstream.ErrInvalidKey)
 	}
-	m, err := b.Request(ctx, "$JS.API.DIRECT.GET."+names.KVStream(bucket)+"."+names.KVSubject(bucket, key), nil)
+	m, err := k.messages.Request(ctx, "$JS.API.DIRECT.GET."+names.KVStream(bucket)+"."+names.KVSubject(bucket, key), nil)
 	if errors.Is(err, nats.ErrNoResponders) {
-		return b.readIndirect(ctx, bucket, key)
+		return k.readIndirect(ctx, bucket, key)
 	}
 	if err != nil {
 		return nil, 0, kvError("read", bucket, key, err)
@@ -55,8 +55,8 @@ func (b *Bus) read(ctx context.Context, bucket, key string) ([]byte, uint64, err
 
 // readIndirect reads a key of a bucket without direct gets, such as one that another
 // program has made, and says why there is no bucket.
-func (b *Bus) readIndirect(ctx context.Context, bucket, key string) ([]byte, uint64, error) {
-	kv, err := b.bucket(ctx, bucket)
+func (k *keys) readIndirect(ctx context.Context, bucket, key string) ([]byte, uint64, error) {
+	kv, err := k.bucket(ctx, bucket)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -19,14 +19,14 @@ import (
 // of existing ones, and changes them in place only where Koldun could not work
 // otherwise (subjects, discard policy, TTL per key). Many processes may call it
 // concurrently.
-func (b *Bus) Ensure(ctx context.Context) error {
-	for _, s := range Streams() {
-		if err := b.ensure(ctx, s.config(), adopt, true, nil); err != nil {
+func (s *streams) Ensure(ctx context.Context) error {
+	for _, spec := range Streams() {
+		if err := s.ensure(ctx, spec.config(), adopt, true, nil); err != nil {
 			return err
 		}
 	}
-	for _, s := range Buckets() {
-		if err := b.AdoptKV(ctx, s); err != nil {
+	for _, spec := range Buckets() {
+		if err := s.AdoptKV(ctx, spec); err != nil {
 			return err
 		}
 	}
@@ -34,18 +34,18 @@ func (b *Bus) Ensure(ctx context.Context) error {
 }
 
 // EnsureStream creates a stream, or updates it in place, to match the spec.
-func (b *Bus) EnsureStream(ctx context.Context, spec StreamSpec) error {
-	return b.ensure(ctx, spec.config(), replace, false, spec.May)
+func (s *streams) EnsureStream(ctx context.Context, spec StreamSpec) error {
+	return s.ensure(ctx, spec.config(), replace, false, spec.May)
 }
 
 // EnsureKV creates a bucket, or updates it in place, to match the spec.
-func (b *Bus) EnsureKV(ctx context.Context, spec KVSpec) error {
-	return b.ensure(ctx, spec.config(), replace, false, spec.May)
+func (s *streams) EnsureKV(ctx context.Context, spec KVSpec) error {
+	return s.ensure(ctx, spec.config(), replace, false, spec.May)
 }
 
 // AdoptKV creates a bucket if it is missing, and keeps the limits of an existing one.
-func (b *Bus) AdoptKV(ctx context.Context, spec KVSpec) error {
-	return b.ensure(ctx, spec.config(), adopt, true, nil)
+func (s *streams) AdoptKV(ctx context.Context, spec KVSpec) error {
+	return s.ensure(ctx, spec.config(), adopt, true, nil)
 }
 
 // A merge returns the new configuration of an existing stream.
@@ -110,9 +110,9 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 
 // ensure makes a stream match its configuration. A patient caller waits for another process,
 // with more rights, to make it.
-func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge, patient bool, may func(map[string]string) error) error {
+func (s *streams) ensure(ctx context.Context, want jetstream.StreamConfig, m merge, patient bool, may func(map[string]string) error) error {
 	for attempt := 0; ; attempt++ {
-		err := b.ensureOnce(ctx, want, m, may)
+		err := s.ensureOnce(ctx, want, m, may)
 		if err == nil {
 			return nil
 		}
@@ -125,7 +125,7 @@ func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge, 
 			return fault.Errorf(fault.KindOf(err), "cannot make JetStream stream %q: %w", want.Name, err)
 		}
 		if attempt%20 == 1 {
-			b.log.Warn("cannot make a JetStream stream yet", "stream", want.Name, "error", err)
+			s.conn.log.Warn("cannot make a JetStream stream yet", "stream", want.Name, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -135,10 +135,10 @@ func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge, 
 	}
 }
 
-func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m merge, may func(map[string]string) error) error {
+func (s *streams) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m merge, may func(map[string]string) error) error {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	stream, err := b.stream(ctx, want.Name)
+	stream, err := s.stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		if want.Replicas == 0 {
 			want.Replicas = 1
@@ -152,8 +152,8 @@ func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m mer
 				want.MaxBytes = names.RequestMaxBytes
 			}
 		}
-		_, err = permitted(ctx, &b.permits, streamAPI+"CREATE."+want.Name, func(ctx context.Context) (jetstream.Stream, error) {
-			return b.js.CreateStream(ctx, want)
+		_, err = permitted(ctx, &s.conn.permits, streamAPI+"CREATE."+want.Name, func(ctx context.Context) (jetstream.Stream, error) {
+			return s.conn.js.CreateStream(ctx, want)
 		})
 		return Kinded(err)
 	}
@@ -170,91 +170,8 @@ func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m mer
 			return err
 		}
 	}
-	_, err = permitted(ctx, &b.permits, streamAPI+"UPDATE."+want.Name, func(ctx context.Context) (jetstream.Stream, error) {
-		return b.js.UpdateStream(ctx, next)
+	_, err = permitted(ctx, &s.conn.permits, streamAPI+"UPDATE."+want.Name, func(ctx context.Context) (jetstream.Stream, error) {
+		return s.conn.js.UpdateStream(ctx, next)
 	})
 	return Kinded(err)
-}
-
-func (s StreamSpec) config() jetstream.StreamConfig {
-	dedupe := s.Dedupe
-	if dedupe == 0 {
-		dedupe = 2 * time.Minute
-	}
-	if s.MaxAge > 0 {
-		dedupe = min(dedupe, s.MaxAge)
-	}
-	discard := jetstream.DiscardOld
-	if s.DiscardNew {
-		discard = jetstream.DiscardNew
-	}
-	return jetstream.StreamConfig{
-		Name:                 s.Name,
-		Description:          s.Description,
-		Metadata:             s.Metadata,
-		Subjects:             s.Subjects,
-		Retention:            jetstream.LimitsPolicy,
-		Storage:              jetstream.FileStorage,
-		MaxConsumers:         -1,
-		MaxAge:               s.MaxAge,
-		MaxBytes:             unlimited(s.MaxBytes),
-		MaxMsgs:              unlimited(s.MaxMsgs),
-		MaxMsgSize:           unlimited(s.MaxMsgSize),
-		MaxMsgsPerSubject:    unlimited(s.MaxPerSubject),
-		Discard:              discard,
-		DiscardNewPerSubject: s.DiscardNew && s.MaxPerSubject > 0,
-		Duplicates:           dedupe,
-		Replicas:             s.Replicas,
-		Placement:            s.Placement.config(),
-		AllowDirect:          true,
-	}
-}
-
-// config returns the stream of a bucket, as all NATS clients configure it. The
-// server chooses the window for duplicates.
-func (s KVSpec) config() jetstream.StreamConfig {
-	var stored *jetstream.RePublish
-	silent := isUnacknowledged(s.Name)
-	if silent {
-		stored = &jetstream.RePublish{Source: names.KVSubject(s.Name, ">"), Destination: names.StoredSubject(s.Name, ">")}
-	}
-	return jetstream.StreamConfig{
-		Name:                   names.KVStream(s.Name),
-		Description:            s.Description,
-		Metadata:               s.Metadata,
-		Subjects:               []string{names.KVSubject(s.Name, ">")},
-		Retention:              jetstream.LimitsPolicy,
-		Storage:                jetstream.FileStorage,
-		MaxConsumers:           -1,
-		MaxMsgs:                -1,
-		MaxAge:                 s.TTL,
-		MaxBytes:               unlimited(s.MaxBytes),
-		MaxMsgSize:             unlimited(s.MaxValueSize),
-		MaxMsgsPerSubject:      int64(s.History),
-		Discard:                jetstream.DiscardNew,
-		Replicas:               s.Replicas,
-		Placement:              s.Placement.config(),
-		AllowDirect:            true,
-		NoAck:                  silent,
-		RePublish:              stored,
-		AllowRollup:            s.Markers > 0 || !ours(s.Name),
-		DenyDelete:             true,
-		AllowMsgTTL:            s.Markers > 0,
-		SubjectDeleteMarkerTTL: s.Markers,
-	}
-}
-
-// ours reports whether a bucket is one of package names. Those allow no rollup, with
-// which the right to write one key is the right to delete all keys, unless they have
-// markers, which the server makes by rollup.
-func ours(bucket string) bool {
-	_, ok := Bucket(bucket)
-	return ok
-}
-
-func unlimited[N int32 | int64](n N) N {
-	if n <= 0 {
-		return -1
-	}
-	return n
 }

@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -12,26 +13,35 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
+// keys are the key-value buckets of a connection.
+type keys struct {
+	conn     *connection
+	messages *messages
+
+	mu      sync.Mutex
+	buckets map[string]jetstream.KeyValue // handles of those in use
+}
+
 // Each function below makes one attempt of at most apiTimeout.
 
 // Put writes a value as JSON and returns its revision, which grows with each
 // write to the bucket.
-func (b *Bus) Put(ctx context.Context, bucket, key string, value any) (uint64, error) {
-	return b.write(ctx, bucket, key, value, 0, nil)
+func (k *keys) Put(ctx context.Context, bucket, key string, value any) (uint64, error) {
+	return k.write(ctx, bucket, key, value, 0, nil)
 }
 
 // PutTTL is like Put for a key that expires after ttl (whole seconds, at least
 // one) unless it is written again.
-func (b *Bus) PutTTL(ctx context.Context, bucket, key string, value any, ttl time.Duration) (uint64, error) {
-	return b.write(ctx, bucket, key, value, ttl, nil)
+func (k *keys) PutTTL(ctx context.Context, bucket, key string, value any, ttl time.Duration) (uint64, error) {
+	return k.write(ctx, bucket, key, value, ttl, nil)
 }
 
 // Create writes a key that does not exist, with a TTL if ttl is not 0. Errors:
 // Conflict if it exists.
-func (b *Bus) Create(ctx context.Context, bucket, key string, value any, ttl time.Duration) (uint64, error) {
+func (k *keys) Create(ctx context.Context, bucket, key string, value any, ttl time.Duration) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	kv, err := b.bucket(ctx, bucket)
+	kv, err := k.bucket(ctx, bucket)
 	if err != nil {
 		return 0, err
 	}
@@ -43,7 +53,7 @@ func (b *Bus) Create(ctx context.Context, bucket, key string, value any, ttl tim
 	if ttl > 0 {
 		opts = append(opts, jetstream.KeyTTL(ttl))
 	}
-	rev, err := permitted(ctx, &b.permits, names.KVSubject(bucket, key), func(ctx context.Context) (uint64, error) {
+	rev, err := permitted(ctx, &k.conn.permits, names.KVSubject(bucket, key), func(ctx context.Context) (uint64, error) {
 		return kv.Create(ctx, key, data, opts...)
 	})
 	if err != nil {
@@ -54,8 +64,8 @@ func (b *Bus) Create(ctx context.Context, bucket, key string, value any, ttl tim
 
 // Update replaces the value of a revision, with a TTL if ttl is not 0. Errors:
 // Conflict if the key has changed.
-func (b *Bus) Update(ctx context.Context, bucket, key string, value any, revision uint64, ttl time.Duration) (uint64, error) {
-	return b.write(ctx, bucket, key, value, ttl, &revision)
+func (k *keys) Update(ctx context.Context, bucket, key string, value any, revision uint64, ttl time.Duration) (uint64, error) {
+	return k.write(ctx, bucket, key, value, ttl, &revision)
 }
 
 // Get reads a value and its revision. Errors: NotFound.
@@ -73,33 +83,33 @@ func Get[T any](ctx context.Context, b *Bus, bucket, key string) (T, uint64, err
 
 // Delete deletes a key if it exists. With a revision other than 0, which unacknowledged
 // buckets do not take, it deletes only that revision. Errors: Conflict if the key has changed.
-func (b *Bus) Delete(ctx context.Context, bucket, key string, revision uint64) error {
+func (k *keys) Delete(ctx context.Context, bucket, key string, revision uint64) error {
 	if revision != 0 {
-		return b.remove(ctx, bucket, key, 0, &revision)
+		return k.remove(ctx, bucket, key, 0, &revision)
 	}
-	return b.remove(ctx, bucket, key, 0, nil)
+	return k.remove(ctx, bucket, key, 0, nil)
 }
 
 // DeleteTTL is like Delete for a key that is never written again: after ttl (whole
 // seconds, at least one) nothing is left of it.
-func (b *Bus) DeleteTTL(ctx context.Context, bucket, key string, ttl time.Duration) error {
-	return b.remove(ctx, bucket, key, ttl, nil)
+func (k *keys) DeleteTTL(ctx context.Context, bucket, key string, ttl time.Duration) error {
+	return k.remove(ctx, bucket, key, ttl, nil)
 }
 
-func (b *Bus) remove(ctx context.Context, bucket, key string, ttl time.Duration, only *uint64) error {
+func (k *keys) remove(ctx context.Context, bucket, key string, ttl time.Duration, only *uint64) error {
 	m := &nats.Msg{Header: nats.Header{operationHeader: {deleted}}}
-	if _, err := b.store(ctx, bucket, key, m, ttl, only); err != nil {
+	if _, err := k.store(ctx, bucket, key, m, ttl, only); err != nil {
 		return kvError("delete", bucket, key, err)
 	}
 	return nil
 }
 
-func (b *Bus) write(ctx context.Context, bucket, key string, value any, ttl time.Duration, only *uint64) (uint64, error) {
+func (k *keys) write(ctx context.Context, bucket, key string, value any, ttl time.Duration, only *uint64) (uint64, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return 0, fault.Errorf(fault.Internal, "cannot encode key %q: %w", key, err)
 	}
-	revision, err := b.store(ctx, bucket, key, &nats.Msg{Header: nats.Header{}, Data: data}, ttl, only)
+	revision, err := k.store(ctx, bucket, key, &nats.Msg{Header: nats.Header{}, Data: data}, ttl, only)
 	if err != nil {
 		return 0, kvError("write", bucket, key, err)
 	}
@@ -108,7 +118,7 @@ func (b *Bus) write(ctx context.Context, bucket, key string, value any, ttl time
 
 // store stores a message as the last one of a key, with a TTL if ttl is not 0. With only, it
 // replaces that revision and no other.
-func (b *Bus) store(ctx context.Context, bucket, key string, m *nats.Msg, ttl time.Duration, only *uint64) (uint64, error) {
+func (k *keys) store(ctx context.Context, bucket, key string, m *nats.Msg, ttl time.Duration, only *uint64) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
 	m.Subject = names.KVSubject(bucket, key)
@@ -119,16 +129,16 @@ func (b *Bus) store(ctx context.Context, bucket, key string, m *nats.Msg, ttl ti
 		if only != nil {
 			return 0, errConditional
 		}
-		return permitted(ctx, &b.permits, m.Subject, func(ctx context.Context) (uint64, error) {
-			return b.publishStored(ctx, bucket, key, m)
+		return permitted(ctx, &k.conn.permits, m.Subject, func(ctx context.Context) (uint64, error) {
+			return k.publishStored(ctx, bucket, key, m)
 		})
 	}
 	var opts []jetstream.PublishOpt
 	if only != nil {
 		opts = append(opts, jetstream.WithExpectLastSequencePerSubject(*only))
 	}
-	ack, err := permitted(ctx, &b.permits, m.Subject, func(ctx context.Context) (*jetstream.PubAck, error) {
-		return b.js.PublishMsg(ctx, m, opts...)
+	ack, err := permitted(ctx, &k.conn.permits, m.Subject, func(ctx context.Context) (*jetstream.PubAck, error) {
+		return k.conn.js.PublishMsg(ctx, m, opts...)
 	})
 	if err != nil {
 		return 0, err
@@ -137,24 +147,24 @@ func (b *Bus) store(ctx context.Context, bucket, key string, m *nats.Msg, ttl ti
 }
 
 // bucket returns the cached handle of a bucket.
-func (b *Bus) bucket(ctx context.Context, name string) (jetstream.KeyValue, error) {
-	b.mu.Lock()
-	kv := b.buckets[name]
-	b.mu.Unlock()
+func (k *keys) bucket(ctx context.Context, name string) (jetstream.KeyValue, error) {
+	k.mu.Lock()
+	kv := k.buckets[name]
+	k.mu.Unlock()
 	if kv != nil {
 		return kv, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	kv, err := permitted(ctx, &b.permits, streamAPI+"INFO."+names.KVStream(name), func(ctx context.Context) (jetstream.KeyValue, error) {
-		return b.js.KeyValue(ctx, name)
+	kv, err := permitted(ctx, &k.conn.permits, streamAPI+"INFO."+names.KVStream(name), func(ctx context.Context) (jetstream.KeyValue, error) {
+		return k.conn.js.KeyValue(ctx, name)
 	})
 	if err != nil {
 		return nil, fault.Errorf(fault.KindOf(Kinded(err)), "cannot open bucket %q: %w", name, err)
 	}
-	b.mu.Lock()
-	b.buckets[name] = kv
-	b.mu.Unlock()
+	k.mu.Lock()
+	k.buckets[name] = kv
+	k.mu.Unlock()
 	return kv, nil
 }
 

@@ -33,15 +33,21 @@ func decode(data []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
+// messages are what a process sends on a connection.
+type messages struct {
+	conn *connection
+	asks asks
+}
+
 // Send publishes v, or the value that v points to, as JSON, without waiting for
 // delivery. While the connection is lost it buffers messages up to a limit.
 // Messages of one Bus arrive in order.
-func (b *Bus) Send(subject string, v any) error {
+func (m *messages) Send(subject string, v any) error {
 	data, err := encode(v)
 	if err != nil {
 		return fault.Errorf(fault.Internal, "cannot encode a message for %q: %w", subject, err)
 	}
-	if err := b.nc.Publish(subject, data); err != nil {
+	if err := m.conn.nc.Publish(subject, data); err != nil {
 		return fault.Errorf(fault.KindOf(Kinded(err)), "cannot publish on %q: %w", subject, err)
 	}
 	return nil
@@ -65,9 +71,9 @@ func Call[A any](ctx context.Context, b *Bus, subject string, v any) (A, error) 
 }
 
 // Request publishes data and waits for one answer. Its errors are those of the client library.
-func (b *Bus) Request(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
-	return permitted(ctx, &b.permits, subject, func(ctx context.Context) (*nats.Msg, error) {
-		return b.nc.RequestWithContext(ctx, subject, data)
+func (m *messages) Request(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
+	return permitted(ctx, &m.conn.permits, subject, func(ctx context.Context) (*nats.Msg, error) {
+		return m.conn.nc.RequestWithContext(ctx, subject, data)
 	})
 }
 

@@ -13,12 +13,13 @@ type counts struct {
 }
 
 // Metrics returns the metrics of the connection.
-func (b *Bus) Metrics() []prometheus.Collector {
+func (c *connection) Metrics() []prometheus.Collector {
 	counter := func(name, help string, of *atomic.Int64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(of.Load()) })
 	}
 	return []prometheus.Collector{
-		counter("koldun_nats_permission_violations_total", "Messages and subscriptions that NATS refused, because the user of this process has no right to their subject.", &b.counts.violations),
-		counter("koldun_nats_credential_renewals_total", "Reconnects with newer credentials.", &b.counts.renewals),
+		counter("koldun_nats_permission_violations_total",
+			"Messages and subscriptions that NATS refused, because the user of this process has no right to their subject.", &c.counts.violations),
+		counter("koldun_nats_credential_renewals_total", "Reconnects with newer credentials.", &c.counts.renewals),
 	}
 }

@@ -8,21 +8,21 @@ import (
 )
 
 // GetBytes reads the stored bytes of a value, and its revision. Errors: NotFound.
-func (b *Bus) GetBytes(ctx context.Context, bucket, key string) ([]byte, uint64, error) {
-	return b.read(ctx, bucket, key)
+func (k *keys) GetBytes(ctx context.Context, bucket, key string) ([]byte, uint64, error) {
+	return k.read(ctx, bucket, key)
 }
 
 // PutBytes stores bytes as a value, and returns its revision. With a revision
 // other than 0 it replaces only that revision. Errors: Conflict if the key has
 // changed.
-func (b *Bus) PutBytes(ctx context.Context, bucket, key string, value []byte, revision uint64) (uint64, error) {
+func (k *keys) PutBytes(ctx context.Context, bucket, key string, value []byte, revision uint64) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	kv, err := b.bucket(ctx, bucket)
+	kv, err := k.bucket(ctx, bucket)
 	if err != nil {
 		return 0, err
 	}
-	rev, err := permitted(ctx, &b.permits, names.KVSubject(bucket, key), func(ctx context.Context) (uint64, error) {
+	rev, err := permitted(ctx, &k.conn.permits, names.KVSubject(bucket, key), func(ctx context.Context) (uint64, error) {
 		if revision == 0 {
 			return kv.Put(ctx, key, value)
 		}

@@ -124,11 +124,11 @@ func (p *patience) refusal() error {
 
 // Lost returns nil while the connection is up. Otherwise it returns the cause of
 // the loss: Denied if the server now refuses the credentials, else Transient.
-func (b *Bus) Lost() error {
-	if b.Connected() {
+func (c *connection) Lost() error {
+	if c.Connected() {
 		return nil
 	}
-	if err := b.patience.refusal(); err != nil {
+	if err := c.patience.refusal(); err != nil {
 		return err
 	}
 	return fault.Errorf(fault.Transient, "the connection is lost and being restored")
@@ -137,13 +137,13 @@ func (b *Bus) Lost() error {
 // Admitted returns a context that ends with ctx, or with a cause of kind Denied
 // when the server has refused this client for Config.Patience. The caller must
 // call stop, which returns that cause, or nil.
-func (b *Bus) Admitted(ctx context.Context) (admitted context.Context, stop func() error) {
+func (c *connection) Admitted(ctx context.Context) (admitted context.Context, stop func() error) {
 	admitted, cancel := context.WithCancelCause(ctx)
 	done := make(chan error, 1)
 	go func() { // ends at the latest with stop
 		select {
-		case <-b.patience.out:
-			err := fmt.Errorf("cannot use NATS at %q any longer: %w", b.shown, b.patience.why)
+		case <-c.patience.out:
+			err := fmt.Errorf("cannot use NATS at %q any longer: %w", c.shown, c.patience.why)
 			cancel(err)
 			done <- err
 		case <-admitted.Done():

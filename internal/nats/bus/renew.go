@@ -57,7 +57,7 @@ func (l login) lookEvery() time.Duration {
 }
 
 // follow replaces the connection when the file has newer credentials, until ctx ends.
-func (b *Bus) follow(ctx context.Context, from *source) {
+func (c *connection) follow(ctx context.Context, from *source) {
 	warned := login{}
 	for {
 		used := from.current()
@@ -66,47 +66,47 @@ func (b *Bus) follow(ctx context.Context, from *source) {
 			return
 		case <-time.After(used.lookEvery()):
 		}
-		if !b.Connected() {
+		if !c.Connected() {
 			continue // reconnecting, with what the file holds
 		}
 		found, err := readLogin(from.file)
 		if err != nil {
-			b.log.Debug("cannot read the NATS credentials", "error", err)
+			c.log.Debug("cannot read the NATS credentials", "error", err)
 			found = used
 		}
 		switch used.next(found, time.Now()) {
 		case overdue:
 			if warned != used {
-				b.log.Warn("the NATS credentials end soon, and their file has no newer ones", "file", from.file, "end", used.expires)
+				c.log.Warn("the NATS credentials end soon, and their file has no newer ones", "file", from.file, "end", used.expires)
 				warned = used
 			}
 		case another:
-			if b.nc.Opts.InboxPrefix == natsauth.InboxPrefix(used.user) {
+			if c.nc.Opts.InboxPrefix == natsauth.InboxPrefix(used.user) {
 				// The subjects of answers belong to the user, and the client
 				// library cannot change them.
-				b.patience.end(fault.Errorf(fault.Denied, "the credentials file %q holds another user now, which only a new process can use", from.file))
+				c.patience.end(fault.Errorf(fault.Denied, "the credentials file %q holds another user now, which only a new process can use", from.file))
 				return
 			}
 			_, _ = from.reset()
-			b.renew(found)
+			c.renew(found)
 		case renew:
-			b.renew(found)
+			c.renew(found)
 		}
 	}
 }
 
 // renew reconnects, which takes milliseconds. Subscriptions stay, and what is published
 // meanwhile follows.
-func (b *Bus) renew(l login) {
-	_ = b.nc.FlushTimeout(settle)
-	b.watching.Lock()
-	defer b.watching.Unlock()
-	b.mu.Lock()
-	b.renewing = time.Now()
-	b.mu.Unlock()
-	if b.nc.ForceReconnect() != nil {
+func (c *connection) renew(l login) {
+	_ = c.nc.FlushTimeout(settle)
+	c.watching.Lock()
+	defer c.watching.Unlock()
+	c.mu.Lock()
+	c.renewing = time.Now()
+	c.mu.Unlock()
+	if c.nc.ForceReconnect() != nil {
 		return // closed
 	}
-	b.counts.renewals.Add(1)
-	b.log.Info("renewing the connection to NATS with newer credentials", "end", l.expires)
+	c.counts.renewals.Add(1)
+	c.log.Info("renewing the connection to NATS with newer credentials", "end", l.expires)
 }

@@ -37,7 +37,7 @@ func TestEnsureKeepsWhatIsNotSpokenOf(t *testing.T) {
 	}
 	before := s.CachedInfo().Config
 	spec := bus.StreamSpec{Stream: names.Stream{Name: "THEIRS", Subjects: made.Subjects, Dedupe: time.Minute}}
-	if _, same, err := b.CompareStream(ctx, spec); err != nil || !same {
+	if _, same, err := b.Manager().CompareStream(ctx, spec); err != nil || !same {
 		t.Errorf("CompareStream: %v, %v, want the same", same, err)
 	}
 	if err := b.EnsureStream(ctx, spec); err != nil {

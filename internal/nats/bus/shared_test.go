@@ -29,7 +29,7 @@ func TestSharedRequestStream(t *testing.T) {
 		if err := b.EnsureStream(ctx, spec(step.asked)); err != nil {
 			t.Fatal(err)
 		}
-		have, same, err := b.CompareStream(ctx, spec(0))
+		have, same, err := b.Manager().CompareStream(ctx, spec(0))
 		if err != nil {
 			t.Fatal(err)
 		}

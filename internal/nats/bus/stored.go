@@ -17,18 +17,18 @@ const writeHeader = "Koldun-Write"
 // publishStored writes a message to an unacknowledged bucket, and waits until the server
 // publishes that it has stored it. It returns the sequence. A bucket of an earlier version
 // acknowledges the write instead. Errors: nats.ErrNoResponders if there is no bucket.
-func (b *Bus) publishStored(ctx context.Context, bucket, key string, m *nats.Msg) (uint64, error) {
+func (k *keys) publishStored(ctx context.Context, bucket, key string, m *nats.Msg) (uint64, error) {
 	news := make(chan *nats.Msg, 8) // of few writers of one key
-	m.Reply = b.nc.NewInbox()
+	m.Reply = k.conn.nc.NewInbox()
 	for _, subject := range []string{names.StoredSubject(bucket, key), m.Reply} {
-		sub, err := b.nc.ChanSubscribe(subject, news)
+		sub, err := k.conn.nc.ChanSubscribe(subject, news)
 		if err != nil {
 			return 0, err
 		}
 		defer func() { _ = sub.Unsubscribe() }()
 	}
 	m.Header.Set(writeHeader, m.Reply)
-	if err := b.nc.PublishMsg(m); err != nil {
+	if err := k.conn.nc.PublishMsg(m); err != nil {
 		return 0, err
 	}
 	for {

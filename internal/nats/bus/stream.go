@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -10,29 +11,37 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
+// streams are the streams of a connection.
+type streams struct {
+	conn *connection
+
+	mu   sync.Mutex
+	open map[string]jetstream.Stream // handles of those in use
+}
+
 // Stream returns the cached handle of a stream. Errors: NotFound, Denied, Transient.
-func (b *Bus) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
-	b.mu.Lock()
-	s := b.streams[name]
-	b.mu.Unlock()
-	if s != nil {
-		return s, nil
+func (s *streams) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
+	s.mu.Lock()
+	opened := s.open[name]
+	s.mu.Unlock()
+	if opened != nil {
+		return opened, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	s, err := b.stream(ctx, name)
+	opened, err := s.stream(ctx, name)
 	if err != nil {
 		return nil, fault.Errorf(fault.KindOf(Kinded(err)), "cannot open stream %q: %w", name, err)
 	}
-	b.mu.Lock()
-	b.streams[name] = s
-	b.mu.Unlock()
-	return s, nil
+	s.mu.Lock()
+	s.open[name] = opened
+	s.mu.Unlock()
+	return opened, nil
 }
 
-func (b *Bus) stream(ctx context.Context, name string) (jetstream.Stream, error) {
-	return permitted(ctx, &b.permits, streamAPI+"INFO."+name, func(ctx context.Context) (jetstream.Stream, error) {
-		return b.js.Stream(ctx, name)
+func (s *streams) stream(ctx context.Context, name string) (jetstream.Stream, error) {
+	return permitted(ctx, &s.conn.permits, streamAPI+"INFO."+name, func(ctx context.Context) (jetstream.Stream, error) {
+		return s.conn.js.Stream(ctx, name)
 	})
 }
 

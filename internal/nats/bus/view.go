@@ -12,8 +12,8 @@ import (
 // ViewStream returns the configuration of a stream: the spec for which
 // EnsureStream would leave it unchanged, if it has limits retention. Errors:
 // NotFound.
-func (b *Bus) ViewStream(ctx context.Context, name string) (StreamSpec, error) {
-	c, err := b.view(ctx, name)
+func (m StreamManager) ViewStream(ctx context.Context, name string) (StreamSpec, error) {
+	c, err := m.view(ctx, name)
 	if err != nil {
 		return StreamSpec{}, fault.Errorf(fault.KindOf(err), "cannot look up JetStream stream %q: %w", name, err)
 	}
@@ -28,8 +28,8 @@ func (b *Bus) ViewStream(ctx context.Context, name string) (StreamSpec, error) {
 }
 
 // ViewKV returns the configuration of a key-value bucket. Errors: NotFound.
-func (b *Bus) ViewKV(ctx context.Context, bucket string) (KVSpec, error) {
-	c, err := b.view(ctx, names.KVStream(bucket))
+func (m StreamManager) ViewKV(ctx context.Context, bucket string) (KVSpec, error) {
+	c, err := m.view(ctx, names.KVStream(bucket))
 	if err != nil {
 		return KVSpec{}, fault.Errorf(fault.KindOf(err), "cannot look up key-value bucket %q: %w", bucket, err)
 	}
@@ -41,10 +41,10 @@ func (b *Bus) ViewKV(ctx context.Context, bucket string) (KVSpec, error) {
 	}, nil
 }
 
-func (b *Bus) view(ctx context.Context, name string) (jetstream.StreamConfig, error) {
+func (m StreamManager) view(ctx context.Context, name string) (jetstream.StreamConfig, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	s, err := b.stream(ctx, name)
+	s, err := m.streams.stream(ctx, name)
 	if err != nil {
 		return jetstream.StreamConfig{}, Kinded(err)
 	}

@@ -56,7 +56,7 @@ func TestNamespacesAreApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if have, _, err := b.CompareKV(t.Context(), kv("koldun_models")); have != nil || err != nil {
+	if have, _, err := b.Manager().CompareKV(t.Context(), kv("koldun_models")); have != nil || err != nil {
 		t.Errorf("namespace b sees bucket %v of namespace a (%v)", have, err)
 	}
 }
@@ -105,7 +105,7 @@ func TestRemovedAccounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			have, _, err := again.CompareKV(ctx, kv("koldun_models"))
+			have, _, err := again.Manager().CompareKV(ctx, kv("koldun_models"))
 			if err != nil || (have == nil) != purge {
 				t.Errorf("the new account has bucket %v (%v), with purge %v", have, err, purge)
 			}

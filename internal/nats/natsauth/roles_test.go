@@ -170,7 +170,7 @@ func TestAccountsSeeNothingOfOthers(t *testing.T) {
 	if err := theirs.JetStream().DeleteStream(t.Context(), names.RequestStream); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mine.ViewStream(t.Context(), names.RequestStream); err != nil {
+	if _, err := mine.Manager().ViewStream(t.Context(), names.RequestStream); err != nil {
 		t.Errorf("the stream of an account is gone with that of another: %v", err)
 	}
 }

@@ -33,7 +33,7 @@ func TestOfferOutcome(t *testing.T) {
 	if err := offer(o, 0); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a second outcome: %v, want Conflict", err)
 	}
-	if err := b.DeleteStream(ctx, names.OutcomeStream); err != nil {
+	if err := b.Manager().DeleteStream(ctx, names.OutcomeStream); err != nil {
 		t.Fatal(err)
 	}
 	if err := offer(o, 0); err == nil {

@@ -39,7 +39,7 @@ func TestSweepRequests(t *testing.T) {
 	depths(map[string]int{"s": 0, "other": 1})
 
 	// A sequence of a lost stream removes nothing from its successor.
-	if err := b.DeleteStream(ctx, names.RequestStream); err != nil {
+	if err := b.Manager().DeleteStream(ctx, names.RequestStream); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Ensure(ctx); err != nil {

@@ -46,7 +46,7 @@ func TestSessions(t *testing.T) {
 	// It continues after a restart of the server and the loss of the stream.
 	srv.Restart()
 	want(map[string]int{"s": 2})
-	if err := b.DeleteStream(ctx, names.RequestStream); err != nil {
+	if err := b.Manager().DeleteStream(ctx, names.RequestStream); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Ensure(ctx); err != nil {

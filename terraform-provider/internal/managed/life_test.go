@@ -32,7 +32,7 @@ func TestOutsideChangeIsShownAndUndone(t *testing.T) {
 		t.Fatal(e)
 	}
 	r.CheckStable(config)
-	got, err := w.bus.ViewStream(t.Context(), "drift")
+	got, err := w.bus.Manager().ViewStream(t.Context(), "drift")
 	if err != nil || got.MaxBytes != 0 || got.DiscardNew || strings.Join(got.Subjects, " ") != "drift.>" {
 		t.Errorf("got stream %+v, %v", got, err)
 	}
@@ -45,7 +45,7 @@ func TestOutsideDeletionIsANewCreation(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	if err := w.bus.DeleteKV(t.Context(), "gone"); err != nil {
+	if err := w.bus.Manager().DeleteKV(t.Context(), "gone"); err != nil {
 		t.Fatal(err)
 	}
 	r.Refresh()
@@ -80,7 +80,7 @@ func TestChangeInPlaceAndReplacement(t *testing.T) {
 	if e := r.Apply(renamed); e != "" {
 		t.Fatal(e)
 	}
-	if _, err := w.bus.ViewStream(t.Context(), "one"); err == nil {
+	if _, err := w.bus.Manager().ViewStream(t.Context(), "one"); err == nil {
 		t.Error("the stream of the old name still exists")
 	}
 }
