@@ -55,7 +55,10 @@ func (c connections) settings(ctx context.Context, s Spec) (map[string][]byte, e
 	if err != nil {
 		return nil, fault.As(fault.Internal, err)
 	}
-	return s3store.Config{Endpoint: c.config.Endpoint, Region: c.config.Region, Addressing: c.config.Addressing, PlainParts: c.config.PlainParts, CA: c.config.CA, CAFile: c.config.CAFile, Credentials: string(text)}.Env(), nil
+	return s3store.Config{
+		Endpoint: c.config.Endpoint, Region: c.config.Region, Addressing: c.config.Addressing, PlainParts: c.config.PlainParts,
+		CA: c.config.CA, CAFile: c.config.CAFile, Credentials: string(text),
+	}.Env(), nil
 }
 
 // accesses returns what the credentials may do. Without a list that is all that the
