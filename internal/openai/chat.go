@@ -36,7 +36,7 @@ type ChatRequest struct {
 	Needs    []Need
 
 	// LeftOut are the kinds of parts that no engine can honour and without which the request
-	// is answered, such as an image in the history, see ImageLeftOut; sorted.
+	// is answered, such as an image in the history, see StandIn; sorted.
 	LeftOut []string
 }
 

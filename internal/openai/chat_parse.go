@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -48,6 +49,8 @@ func finish(f *fields, r ChatRequest) (ChatRequest, error) {
 		return ChatRequest{}, f.err
 	}
 	r.Needs = f.needs
+	slices.Sort(r.LeftOut)
+	r.LeftOut = slices.Compact(r.LeftOut)
 	dropNulls(f.m)
 	if len(r.Hints) == 0 {
 		r.Hints = nil
@@ -178,5 +181,5 @@ func (f *fields) adopt(inner *fields) {
 		f.err = inner.err
 	}
 	f.needs = append(f.needs, inner.needs...)
-	f.images = append(f.images, inner.images...)
+	f.leftOut = append(f.leftOut, inner.leftOut...)
 }

@@ -17,8 +17,8 @@ type fields struct {
 	err  *Error
 	// needs are what the object asks of an engine.
 	needs []Need
-	// images are the names of parts that ImageLeftOut stands for.
-	images []string
+	// leftOut are the parts that StandIn stands for.
+	leftOut []leftOut
 }
 
 func newFields(path string, raw json.RawMessage) *fields {

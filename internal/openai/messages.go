@@ -15,7 +15,7 @@ func parseMessages(f *fields, r *ChatRequest) {
 		return
 	}
 	r.Messages = make([]Message, 0, len(items))
-	images, asked := "", false // the first image of the last message of the user
+	parts := make([][]leftOut, len(items))
 	for i, raw := range items {
 		m := newFields(fmt.Sprintf("messages[%d]", i), raw)
 		r.Messages = append(r.Messages, parseMessage(m))
@@ -23,24 +23,15 @@ func parseMessages(f *fields, r *ChatRequest) {
 		if f.err != nil {
 			return
 		}
-		if r.Messages[i].Role == User {
-			images, asked = "", len(m.images) > 0
-			if asked {
-				images = m.images[0]
-			}
-		}
-		if len(m.images) > 0 {
-			r.LeftOut = []string{"image_url"}
+		parts[i] = m.leftOut
+		for _, part := range m.leftOut {
+			r.LeftOut = append(r.LeftOut, part.kind)
 		}
 	}
-	if asked {
-		f.fail(images, CodeUnsupportedValue, "%s is not supported here: the models of this server read only text")
+	if asked, ok := asksAbout(r.Messages, parts); ok {
+		f.fail(asked.name, CodeUnsupportedValue, "%s is not supported here: the models of this server read only text")
 	}
 }
-
-// ImageLeftOut is the text in place of an image that no engine reads: of a tool, or of an
-// earlier turn. Refusing it would end the conversation, as each later turn repeats it.
-const ImageLeftOut = "[an image was left out here: this model reads only text]"
 
 func parseMessage(f *fields) Message {
 	var m Message
@@ -66,7 +57,7 @@ func parseMessage(f *fields) Message {
 			f.fail("tool_calls", CodeInvalidValue, "%s is a list in messages of the role 'assistant'")
 		}
 		f.need("tool_calls", FeatureTools, "%s is not supported", "tools")
-		m.ToolCalls = raw
+		m.ToolCalls = functionCalls(raw)
 	}
 	if raw := f.take("function_call"); raw != nil && !isEmpty(raw) {
 		f.fail("function_call", CodeUnsupported, "%s is not supported here: use 'tool_calls'")
@@ -126,12 +117,13 @@ func parseContent(f *fields, role Role) string {
 func parsePart(f *fields, role Role) string {
 	kind, _ := f.text("type")
 	field := "text"
+	text, unread := StandIn(kind)
 	switch {
 	case kind == "text":
-	case kind == "image_url":
-		f.images = append(f.images, f.name("type"))
+	case unread:
+		f.leftOut = append(f.leftOut, leftOut{f.name("type"), kind})
 		clear(f.m)
-		return ImageLeftOut
+		return text
 	case kind == "refusal" && role == Assistant:
 		field = "refusal"
 	case kind == "":

@@ -58,44 +58,6 @@ func (r *ChatRequest) keep(f *fields, name string, raw json.RawMessage, feature 
 	}
 }
 
-// parseTools passes on tool_choice and parallel_tool_calls only with tools: they mean
-// nothing without.
-//
-// A forced choice is a feature of its own. To serve it, a server constrains what
-// the model writes; without one it must recognise calls in what the model writes.
-// Some servers do only one of the two.
-func parseTools(f *fields, r *ChatRequest) {
-	tools, choice := f.take("tools"), f.take("tool_choice")
-	forced := choice != nil && !isWord(choice, "none", "auto")
-	feature := FeatureTools
-	if forced {
-		feature = FeatureToolChoice
-	}
-	given := tools != nil && !isEmpty(tools)
-	if given {
-		if kindOf(tools) != "an array" {
-			f.wrongType("tools", "an array of objects", tools)
-			return
-		}
-		for i, tool := range splitArray(tools) {
-			f.adopt(newFields(fmt.Sprintf("tools[%d]", i), tool))
-		}
-		r.keep(f, "tools", tools, feature, "tools")
-	}
-	switch {
-	case choice == nil:
-	case forced:
-		r.keep(f, "tool_choice", choice, FeatureToolChoice, "a forced choice of tools")
-	case given:
-		r.keep(f, "tool_choice", choice, "", "")
-	}
-	parallel := f.m["parallel_tool_calls"]
-	f.boolean("parallel_tool_calls")
-	if given && parallel != nil && kindOf(parallel) != "null" {
-		r.keep(f, "parallel_tool_calls", parallel, "", "")
-	}
-}
-
 // refuseNeeds fails on everything of chats that needs a feature: the answer to a
 // completion has no place for it.
 func refuseNeeds(f *fields) {

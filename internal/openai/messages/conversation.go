@@ -2,7 +2,6 @@ package messages
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/openai"
@@ -11,8 +10,10 @@ import (
 // A conversation becomes the messages of a chat.
 type conversation struct {
 	messages []openai.Turn
-	open     []string // calls without a result, which the next message must have
-	last     bool     // the message is the last one
+	calls    []string        // since all had a result
+	open     map[string]bool // those without a result, which the next message must have
+	last     bool            // the message is the last one
+	ofTool   bool            // the message has the result of a tool so far, to which its images belong
 	leaveOut func(kind string)
 }
 
@@ -79,11 +80,12 @@ func (c *conversation) block(o openai.Object, role openai.Role) {
 	case kind == "redacted_thinking" && role == openai.Assistant:
 	case foreign(kind):
 		c.leaveOut(kind)
-	case c.last && (kind == "image" || kind == "document"):
-		o.Fail("type", openai.CodeUnsupportedValue, "%s cannot be '"+kind+"' here: the models of this server read only text")
 	default:
-		text, ok := c.standIn(kind)
-		if !ok {
+		text, unread, ok := c.standIn(o, kind)
+		switch {
+		case unread && c.last && !c.ofTool:
+			o.Fail("type", openai.CodeUnsupportedValue, "%s cannot be '"+kind+"' here: the models of this server read only text")
+		case !ok:
 			o.Fail("type", openai.CodeUnsupportedValue, "%s is not supported here")
 		}
 		c.say(role, text)
@@ -93,7 +95,7 @@ func (c *conversation) block(o openai.Object, role openai.Role) {
 // foreign reports whether a block of a history belongs to a tool that Anthropic hosts, such
 // as web_search_tool_result or mcp_tool_use.
 func foreign(kind string) bool {
-	return kind == "server_tool_use" || kind == "mcp_tool_use" || kind != "tool_result" && strings.HasSuffix(kind, "_tool_result")
+	return kind == "server_tool_use" || kind == "mcp_tool_use" || kind == "container_upload" || kind != "tool_result" && strings.HasSuffix(kind, "_tool_result")
 }
 
 // use adds a call to the message of the assistant.
@@ -110,16 +112,20 @@ func (c *conversation) use(o openai.Object) {
 	}
 	m := &c.messages[n-1]
 	m.ToolCalls = append(m.ToolCalls, openai.AnswerCall{ID: id, Type: "function", Function: openai.ToolFunction{Name: name, Arguments: input(o)}})
-	c.open = append(c.open, id)
+	if c.open == nil {
+		c.open = map[string]bool{}
+	}
+	c.calls, c.open[id] = append(c.calls, id), true
 }
 
 // result adds the result of a call. Chats have no mark for results that are errors.
 func (c *conversation) result(o openai.Object) {
 	id, _ := o.Text("tool_use_id")
-	if !slices.Contains(c.open, id) {
+	if !c.open[id] {
 		o.Fail("tool_use_id", openai.CodeInvalidValue, "%s must name a 'tool_use' of the message before")
 	}
-	c.open = slices.DeleteFunc(c.open, func(open string) bool { return open == id })
+	c.ofTool = true
+	delete(c.open, id)
 	text := ""
 	if o.Has("content") {
 		text = c.parseText(o, "content")
@@ -132,8 +138,11 @@ func (c *conversation) result(o openai.Object) {
 
 // answered fails if calls have no result.
 func (c *conversation) answered(o openai.Object) {
-	if len(c.open) > 0 {
-		o.Fail("content", openai.CodeInvalidValue, "%s must begin with a 'tool_result' for each 'tool_use' of the message before: '"+c.open[0]+"' has none")
-		c.open = nil
+	for _, id := range c.calls {
+		if c.open[id] {
+			o.Fail("content", openai.CodeInvalidValue, "%s must begin with a 'tool_result' for each 'tool_use' of the message before: '"+id+"' has none")
+			break
+		}
 	}
+	c.calls, c.open = nil, nil
 }

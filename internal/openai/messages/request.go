@@ -38,7 +38,9 @@ type reader struct {
 	leftOut []string // without which the request is answered, by kind
 }
 
-func (r *reader) leaveOut(kind string) { r.leftOut = append(r.leftOut, kind) }
+func (r *reader) leaveOut(kind string) {
+	r.leftOut = append(r.leftOut, openai.LeftOutName(kind, "messages"))
+}
 
 // translate takes the fields of a message, and returns the fields of the chat.
 func (r *reader) translate(o openai.Object) map[string]any {
@@ -140,20 +142,22 @@ func parseOutput(o openai.Object, chat map[string]any) {
 func (r *reader) parseTools(o openai.Object, chat map[string]any) {
 	items, _ := o.Array("tools")
 	var tools []any
-	absent := map[string]bool{} // names of tools that are left out
+	absent, offered := map[string]bool{}, map[string]bool{} // names of tools that are left out, and of others
 	for i, raw := range items {
 		t := openai.NewObject(fmt.Sprintf("tools[%d]", i), raw)
 		if kind, ok := t.Text("type"); ok && kind != "custom" { // one that Anthropic hosts or describes
 			name, _ := t.Text("name")
 			absent[name] = true
-			r.leaveOut(kind)
+			r.leaveOut(openai.LeftOutName(kind, "tools"))
 			o.Adopt(t)
 			continue
 		}
 		function := map[string]any{}
-		if function["name"], _ = t.Text("name"); function["name"] == "" {
+		name, _ := t.Text("name")
+		if name == "" {
 			t.Fail("name", openai.CodeMissing, "%s is required: the name of the tool")
 		}
+		function["name"], offered[name] = name, true
 		if text, ok := t.Text("description"); ok {
 			function["description"] = text
 		}
@@ -189,6 +193,9 @@ func (r *reader) parseTools(o openai.Object, chat map[string]any) {
 		if absent[name] {
 			c.Fail("name", openai.CodeUnsupportedValue, "%s cannot be '"+name+"' here: this server hosts no tools")
 		}
+		if !offered[name] && !absent[name] {
+			c.Fail("name", openai.CodeInvalidValue, "%s must name one of 'tools'")
+		}
 		chat["tool_choice"] = map[string]any{"type": "function", "function": map[string]string{"name": name}}
 	default:
 		c.Fail("type", openai.CodeInvalidValue, "%s must be 'auto', 'any', 'tool' or 'none'")
@@ -210,7 +217,7 @@ func (r *reader) parseMessages(o openai.Object) []openai.Turn {
 	}
 	for i, raw := range items {
 		m := openai.NewObject(fmt.Sprintf("messages[%d]", i), raw)
-		c.last = i == len(items)-1
+		c.last, c.ofTool = i == len(items)-1, false
 		c.parse(m)
 		o.Adopt(m)
 	}
@@ -223,6 +230,10 @@ func (r *reader) parseMessages(o openai.Object) []openai.Turn {
 
 // parseText reads a string, or joins blocks of text by newlines.
 func (c *conversation) parseText(o openai.Object, field string) string {
+	return c.texts(o, field, c.textOf)
+}
+
+func (c *conversation) texts(o openai.Object, field string, textOf func(openai.Object) string) string {
 	text, blocks, isText := o.TextOrArray(field, "a string or an array of blocks")
 	if isText {
 		return text
@@ -230,7 +241,7 @@ func (c *conversation) parseText(o openai.Object, field string) string {
 	var texts []string
 	for i, raw := range blocks {
 		b := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name(field), i), raw)
-		texts = append(texts, c.textOf(b))
+		texts = append(texts, textOf(b))
 		o.Adopt(b)
 	}
 	return strings.Join(texts, "\n")
@@ -247,25 +258,67 @@ func (c *conversation) textOf(o openai.Object) string {
 		name, _ := o.Text("tool_name")
 		return "The tool " + name + " is available."
 	}
-	text, ok := c.standIn(kind)
+	text, _, ok := c.standIn(o, kind)
 	if !ok {
 		o.Fail("type", openai.CodeUnsupportedValue, "%s is not supported here")
 	}
 	return text
 }
 
-// standIn returns the text in place of a block that the model cannot read.
-func (c *conversation) standIn(kind string) (text string, ok bool) {
+// leafOf is textOf for blocks that hold no others: what is inside of documents does not
+// nest, so that the work for a body has a bound.
+func (c *conversation) leafOf(o openai.Object) string {
+	kind, _ := o.Text("type")
+	if kind == "text" {
+		text, _ := o.Text("text")
+		return text
+	}
+	text, ok := openai.StandIn(kind)
+	if !ok {
+		o.Fail("type", openai.CodeUnsupportedValue, "%s is not supported here")
+	}
+	c.leaveOut(kind)
+	return text
+}
+
+// standIn returns the text in place of a block that the model cannot read. Documents that
+// are text, and results of searches, it can read.
+// Unread is true for the others.
+func (c *conversation) standIn(o openai.Object, kind string) (text string, unread, ok bool) {
 	switch kind {
-	case "image":
-		text = openai.ImageLeftOut
 	case "document":
-		text = "[a document was left out here: this model reads only text]"
+		if text, ok = c.textSource(o); ok {
+			return text, false, true
+		}
+	case "search_result":
+		title, _ := o.Text("title")
+		source, _ := o.Text("source")
+		return join(join(title, source), c.texts(o, "content", c.leafOf)), false, true
+	}
+	if text, ok = openai.StandIn(kind); ok {
+		c.leaveOut(kind)
+	}
+	return text, ok, ok
+}
+
+// textSource returns a document whose source is text or blocks.
+func (c *conversation) textSource(o openai.Object) (text string, ok bool) {
+	raw := o.Take("source")
+	if raw == nil {
+		return "", false
+	}
+	source := openai.NewObject(o.Name("source"), raw)
+	defer o.Adopt(source)
+	switch kind, _ := source.Text("type"); kind {
+	case "text":
+		text, ok = source.Text("data")
+	case "content":
+		text, ok = c.texts(source, "content", c.leafOf), true
 	default:
 		return "", false
 	}
-	c.leaveOut(kind)
-	return text, true
+	title, _ := o.Text("title")
+	return join(title, text), ok
 }
 
 // input returns the input of a tool as the arguments of a call.

@@ -58,15 +58,16 @@ func (r *Request) Chat(items []Item) (openai.ChatRequest, error) {
 // A conversation becomes the messages of a chat, item by item.
 type conversation struct {
 	messages []openai.Turn
-	thoughts string   // of the message of the assistant that follows
-	open     []string // calls without an output
-	known    []string // calls so far
+	nameOf   func(functionName) string // in chats
+	thoughts string                    // of the message of the assistant that follows
+	open     []string                  // calls without an output
+	known    []string                  // calls so far
 }
 
 // messages returns the messages of the chat. All instructions at the start are one
 // message: many templates refuse a second one.
 func (r *Request) messages(items []Item) ([]openai.Turn, error) {
-	c := &conversation{}
+	c := &conversation{nameOf: r.nameOf}
 	if r.Instructions != nil {
 		c.add(openai.Turn{Role: openai.System, Content: *r.Instructions})
 	}
@@ -120,7 +121,7 @@ func (c *conversation) call(item Item) {
 		arguments = "{}"
 	}
 	m := &c.messages[last]
-	m.ToolCalls = append(m.ToolCalls, openai.AnswerCall{ID: item.CallID, Type: "function", Function: openai.ToolFunction{Name: item.function.inChats(), Arguments: arguments}})
+	m.ToolCalls = append(m.ToolCalls, openai.AnswerCall{ID: item.CallID, Type: "function", Function: openai.ToolFunction{Name: c.nameOf(item.function), Arguments: arguments}})
 	c.known = append(c.known, item.CallID)
 	c.open = append(c.open, item.CallID)
 }

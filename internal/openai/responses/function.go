@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -23,23 +24,66 @@ func (f functionName) inChats() string {
 	if isFunctionName(full) {
 		return full
 	}
+	return f.hashed()
+}
+
+// hashed returns a name that no other function has.
+func (f functionName) hashed() string {
 	const hashed = 8
 	short := strings.Map(func(r rune) rune {
 		if r < 0x80 && isNameByte(byte(r)) {
 			return r
 		}
 		return '_'
-	}, full)
+	}, strings.TrimSuffix(f.namespace, "__")+"__"+f.name)
 	return short[:min(len(short), maxFunctionName-hashed-1)] + "_" + names.Hash(hashed, f.namespace, f.name)
+}
+
+// nameTools gives each tool the name that the model sees, so that no two have the same: a
+// function and one of a group may differ only in how their name is parted. A function that
+// is offered twice is there once, and listed as left out if its definitions differ.
+func (r *Request) nameTools() {
+	r.inChats, r.byName = map[functionName]string{}, map[string]functionName{}
+	kept := make([]Tool, 0, len(r.tools))
+	first := map[functionName]Tool{}
+	for _, t := range r.tools {
+		before, twice := first[t.function()]
+		if !twice {
+			first[t.function()] = t
+			kept = append(kept, t)
+		} else if !bytes.Equal(encode(before), encode(t)) {
+			r.leaveOut(t.Type)
+		}
+	}
+	r.tools = kept
+	for _, grouped := range []bool{false, true} { // functions without a group keep their names
+		for _, t := range r.tools {
+			f := t.function()
+			if (f.namespace != "") != grouped {
+				continue
+			}
+			name := f.inChats()
+			if _, taken := r.byName[name]; taken {
+				name = f.hashed()
+			}
+			r.inChats[f], r.byName[name] = name, f
+		}
+	}
+}
+
+// nameOf returns the name that the model sees of a function of the tools, or of a history.
+func (r *Request) nameOf(f functionName) string {
+	if name, ok := r.inChats[f]; ok {
+		return name
+	}
+	return f.inChats()
 }
 
 // called returns the function that the model calls by its name in chats. A name that no
 // tool has is returned as it is.
 func (r *Request) called(inChats string) functionName {
-	for _, t := range r.tools {
-		if f := t.function(); f.namespace != "" && f.inChats() == inChats {
-			return f
-		}
+	if f, ok := r.byName[inChats]; ok {
+		return f
 	}
 	return functionName{name: inChats}
 }

@@ -24,8 +24,11 @@ type Item struct {
 	Arguments string // JSON
 
 	function functionName
-	images   []string // names of the parts that a text stands for
+	leftOut  []leftOut // parts that a text stands for
 }
+
+// A leftOut is a part that no engine reads, by its name in the request.
+type leftOut struct{ name, kind string }
 
 // The kinds of items.
 const (
@@ -46,6 +49,8 @@ func (item *Item) foreign() bool {
 	switch item.Kind {
 	case KindCall, KindCallOutput:
 		return false
+	case "additional_tools", "configuration_update", "program", "program_output", "tool_search_output":
+		return true
 	}
 	return strings.HasSuffix(item.Kind, "_call") || strings.HasSuffix(item.Kind, "_call_output") ||
 		strings.HasPrefix(item.Kind, "mcp_")
@@ -61,32 +66,53 @@ func (r *Request) parseInput(o openai.Object) []Item {
 		return nil
 	}
 	out := parseItems(o, "input", items)
-	r.withoutImages(o, out)
+	r.refuseUnread(o, out)
 	for _, item := range out {
 		if item.foreign() {
-			r.leaveOut(item.Kind)
+			r.leaveOut(openai.LeftOutName(item.Kind, "input"))
 		}
 	}
-	return out
+	return withoutForeign(out)
 }
 
-// withoutImages refuses images about which the user asks: no engine reads them yet. Those
-// of tools and of earlier turns are left out, as the conversation would end with them.
-func (r *Request) withoutImages(o openai.Object, items []Item) {
-	last := -1
-	for i, item := range items {
-		if item.Kind == KindMessage && item.Role == openai.User {
-			last = i
+// withoutForeign leaves out the outputs of calls that belong to tools which another server
+// hosts: a local_shell_call has a function_call_output.
+func withoutForeign(items []Item) []Item {
+	foreign := map[string]bool{}
+	for _, item := range items {
+		if item.foreign() && item.CallID != "" {
+			foreign[item.CallID] = true
 		}
 	}
-	for i, item := range items {
-		if len(item.images) == 0 {
-			continue
+	return slices.DeleteFunc(items, func(item Item) bool { return item.Kind == KindCallOutput && foreign[item.CallID] })
+}
+
+// refuseUnread refuses images and the like about which the user asks: no engine reads them
+// yet. Those of tools and of earlier turns are left out, as the conversation would end with
+// them. What follows the output of a tool belongs to that.
+func (r *Request) refuseUnread(o openai.Object, items []Item) {
+	var asked *leftOut
+	ofTool := false
+	for _, item := range items {
+		for _, part := range item.leftOut {
+			r.leaveOut(part.kind)
 		}
-		if i == last {
-			o.Fail(item.images[0], openai.CodeUnsupportedValue, "%s cannot be 'input_image' here: the models of this server read only text")
+		switch {
+		case item.Kind == KindCallOutput:
+			ofTool = true
+		case item.Kind != KindMessage:
+		case item.Role != openai.User:
+			ofTool = false
+		case len(item.leftOut) > 0:
+			if asked = nil; !ofTool {
+				asked = &item.leftOut[0]
+			}
+		default:
+			asked, ofTool = nil, false
 		}
-		r.leaveOut("input_image")
+	}
+	if asked != nil {
+		o.Fail(asked.name, openai.CodeUnsupportedValue, "%s cannot be '"+asked.kind+"' here: the models of this server read only text")
 	}
 }
 
@@ -149,6 +175,7 @@ func parseItem(o openai.Object, raw json.RawMessage) Item {
 		o.Fail("type", openai.CodeMissing, "%s is required: the kind of the item")
 	default:
 		if item.foreign() {
+			item.CallID, _ = o.Text("call_id")
 			break
 		}
 		o.Fail("type", openai.CodeUnsupportedValue, "%s is not supported here: items are messages, calls of functions with their outputs, reasoning, references to stored items, and compactions")
@@ -207,13 +234,12 @@ func (item *Item) parseContent(o openai.Object, field string, kinds ...string) s
 
 func (item *Item) parsePart(o openai.Object, kinds []string) string {
 	kind, _ := o.Text("type")
+	text, unread := openai.StandIn(kind)
 	switch {
 	case slices.Contains(kinds, kind):
-	case kind == "input_image":
-		item.images = append(item.images, o.Name("")+".type")
-		return openai.ImageLeftOut
-	case kind == "input_file" || kind == "input_video":
-		o.Fail("type", openai.CodeUnsupportedValue, "%s cannot be '"+kind+"' here: the models of this server read only text")
+	case unread:
+		item.leftOut = append(item.leftOut, leftOut{o.Name("type"), kind})
+		return text
 	default:
 		o.Fail("type", openai.CodeInvalidValue, "%s must be '"+kinds[0]+"' here")
 	}

@@ -37,6 +37,24 @@ func TestParseLeavesOut(t *testing.T) {
 			`"input":[{"type":"web_search_call","id":"w"},{"type":"mcp_list_tools","id":"l"},{"type":"local_shell_call","call_id":"s"},{"type":"local_shell_call_output","call_id":"s","output":"o"},{"role":"user","content":"hi"}]`,
 			[]string{"local_shell_call", "local_shell_call_output", "mcp_list_tools", "web_search_call"}, "hi", "search",
 		},
+		"FileOfTool": {
+			`"input":[{"role":"user","content":"a"},{"type":"function_call","call_id":"c","name":"view","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":[{"type":"input_file","file_id":"x"}]}]`,
+			[]string{"input_file"}, "[a file was left out", "input_file",
+		},
+		"ImageBehindTool": {
+			`"input":[{"role":"user","content":"a"},{"type":"function_call","call_id":"c","name":"view","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"see"},{"role":"user","content":[` + image + `]}]`,
+			[]string{"input_image"}, "[an image was left out", "AA==",
+		},
+		"ForeignCallOfFunction": {
+			`"input":[{"role":"user","content":"hi"},{"type":"local_shell_call","call_id":"s"},{"type":"function_call_output","call_id":"s","output":"o"},{"type":"tool_search_call","call_id":"t"},{"type":"tool_search_output","call_id":"t","tools":[]}]`,
+			[]string{"local_shell_call", "tool_search_call", "tool_search_output"}, "hi", "tool",
+		},
+		"StrangeKind": {`"input":"hi","tools":[{"type":"web.search"}]`, []string{"tools"}, "hi", "web"},
+		"TwiceTheSame": {
+			`"input":"hi","tools":[{"type":"function","name":"f"},{"type":"function","name":"f"},` + weather + `,` + weather + `]`,
+			nil, `"tools":[{"function":{"name":"f"},"type":"function"},{"function":{"name":"mcp__weather__get_weather","parameters":{"type":"object"}},"type":"function"}]`, "twice",
+		},
+		"TwiceAndOther": {`"input":"hi","tools":[{"type":"function","name":"f"},{"type":"function","name":"f","description":"other"}]`, []string{"function"}, `"f"`, "other"},
 		"CustomCall": {
 			`"input":[{"role":"user","content":"a"},{"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"*** \"x\""},{"type":"custom_tool_call_output","call_id":"c","output":"done"}]`,
 			nil, `{\"input\":\"*** \\\"x\\\"\"}`, "custom",
@@ -113,6 +131,27 @@ func TestNamespaceNames(t *testing.T) {
 			t.Errorf("%+v and %+v are both %s", before, f, f.inChats())
 		}
 		seen[f.inChats()] = f
+	}
+}
+
+// TestNamesOfToolsDiffer holds that the model sees no two functions by one name, and that
+// the client gets back the one that the model means.
+func TestNamesOfToolsDiffer(t *testing.T) {
+	r, err := Parse([]byte(`{"model":"m","input":"a","tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f"}]},` +
+		`{"type":"namespace","name":"n__","tools":[{"type":"function","name":"f"}]},{"type":"function","name":"n__f"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, f := range []functionName{{"", "n__f"}, {"n", "f"}, {"n__", "f"}} {
+		name := r.nameOf(f)
+		if seen[name] || !isFunctionName(name) || r.called(name) != f {
+			t.Errorf("%+v is %q, which calls %+v", f, name, r.called(name))
+		}
+		seen[name] = true
+	}
+	if !seen["n__f"] || r.called("other") != (functionName{name: "other"}) {
+		t.Errorf("the names are %v", seen)
 	}
 }
 

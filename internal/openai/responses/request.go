@@ -19,8 +19,12 @@ type Request struct {
 	Instructions *string
 	Input        []Item // without what PreviousID stands for
 
-	tools  []Tool
-	shown  []json.RawMessage // the tools as the response repeats them
+	tools []Tool
+	shown []json.RawMessage // the tools as the response repeats them
+	// inChats are the names that the model sees of tools, and byName whose they are.
+	inChats map[functionName]string
+	byName  map[string]functionName
+
 	choice choice
 	text   Text
 	// logprobs are wanted in the answer.

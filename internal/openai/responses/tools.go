@@ -51,6 +51,7 @@ func (r *Request) parseTools(o openai.Object) {
 		o.Fail("tools", openai.CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d functions", maxFunctions))
 		return
 	}
+	r.nameTools()
 	r.choice = r.parseChoice(o)
 }
 
@@ -70,7 +71,7 @@ func (r *Request) parseTool(o openai.Object, raw json.RawMessage) {
 	case "":
 		o.Fail("type", openai.CodeMissing, "%s is required: the kind of the tool")
 	default:
-		r.leaveOut(kind)
+		r.leaveOut(openai.LeftOutName(kind, "tools"))
 	}
 }
 
@@ -87,8 +88,14 @@ func (r *Request) parseNamespace(o openai.Object) {
 	}
 	for i, raw := range items {
 		inner := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name("tools"), i), raw)
-		if kind, _ := inner.Text("type"); kind != "function" {
-			r.leaveOut(kind)
+		switch kind, _ := inner.Text("type"); kind {
+		case "function":
+		case "":
+			inner.Fail("type", openai.CodeMissing, "%s is required: the kind of the tool")
+			o.Adopt(inner)
+			return
+		default:
+			r.leaveOut(openai.LeftOutName(kind, "tools"))
 			continue
 		}
 		t := parseFunction(inner)
@@ -154,7 +161,7 @@ func (r *Request) parseAllowed(o openai.Object) choice {
 		if kind, _ := t.Text("type"); kind == "function" {
 			out.allowed = append(out.allowed, r.parseChosen(t))
 		} else {
-			r.leaveOut(kind)
+			r.leaveOut(openai.LeftOutName(kind, "tool_choice"))
 		}
 		o.Adopt(t)
 	}
@@ -218,7 +225,7 @@ func (r *Request) chatTools(body map[string]any) {
 	var tools []any
 	for _, t := range r.tools {
 		if r.choice.allowed == nil || r.choice.permits(t.function()) {
-			tools = append(tools, map[string]any{"type": "function", "function": function{t.function().inChats(), t.Description, t.Parameters, t.Strict}})
+			tools = append(tools, map[string]any{"type": "function", "function": function{r.nameOf(t.function()), t.Description, t.Parameters, t.Strict}})
 		}
 	}
 	if len(tools) == 0 {
@@ -227,7 +234,7 @@ func (r *Request) chatTools(body map[string]any) {
 	body["tools"] = tools
 	switch {
 	case r.choice.named != functionName{}:
-		body["tool_choice"] = map[string]any{"type": "function", "function": map[string]string{"name": r.choice.named.inChats()}}
+		body["tool_choice"] = map[string]any{"type": "function", "function": map[string]string{"name": r.nameOf(r.choice.named)}}
 	case r.choice.mode != "auto":
 		body["tool_choice"] = r.choice.mode
 	}

@@ -77,6 +77,48 @@ func TestShouldRetry(t *testing.T) {
 	}
 }
 
+// TestModelsOfMessages holds that clients of Anthropic's API see models, and errors on paths
+// that several APIs have, in its shape.
+func TestModelsOfMessages(t *testing.T) {
+	w := newWorld(t, nil)
+	const tiny = `{"type":"model","id":"default/tiny","display_name":"tiny","created_at":"2026-01-02T03:04:05Z","max_input_tokens":null,"max_tokens":null}`
+	for path, want := range map[string]string{
+		"/v1/models":              `{"data":[` + tiny + `],"has_more":false,"first_id":"default/tiny","last_id":"default/tiny"}`,
+		"/v1/models/default/tiny": tiny,
+		"/v1/models?limit=0":      `{"type":"error","error":{"type":"invalid_request_error","message":"'limit' must be between 1 and 1000"}}`,
+	} {
+		if _, body := w.do("GET", path, "", "anthropic-version", "2023-06-01"); strings.TrimSpace(body) != want {
+			t.Errorf("%s: got %s, want %s", path, body, want)
+		}
+	}
+	for _, path := range []string{"/v1/models/none", "/v1/messages/batches"} {
+		r, body := w.do("GET", path, "", "anthropic-version", "2023-06-01")
+		if r.StatusCode != http.StatusNotFound || !strings.HasPrefix(body, `{"type":"error","error":{"type":"not_found_error"`) {
+			t.Errorf("%s: %d %s", path, r.StatusCode, body)
+		}
+	}
+}
+
+// TestResponsesRefuseByName holds that operations on responses which are not served say so,
+// and that no query is left out silently.
+func TestResponsesRefuseByName(t *testing.T) {
+	w := newWorld(t, nil)
+	const id = responsesPath + "/resp_01234567890123456789012345"
+	for _, c := range []struct{ method, path, name string }{
+		{"POST", responsesPath + "/input_tokens", "'input_tokens'"}, {"GET", id + "/input_items?limit=2", "'input_items'"},
+		{"POST", id + "/cancel", "'cancel'"}, {"GET", id + "?stream=true", "'stream'"},
+	} {
+		r, body := w.do(c.method, c.path, "{}")
+		if r.StatusCode != http.StatusBadRequest || !strings.Contains(body, c.name) {
+			t.Errorf("%s %s: %d %s", c.method, c.path, r.StatusCode, body)
+		}
+	}
+	r, _ := w.do("GET", id+"?stream=false&include[]=x&starting_after=3", "")
+	if ignored := r.Header.Get(headerIgnored); ignored != "include, starting_after" {
+		t.Errorf("ignored are %q", ignored)
+	}
+}
+
 // callsNamespace calls a function of a group by the name that chats have for it.
 func callsNamespace(_ context.Context, s *responder) {
 	s.started()

@@ -8,11 +8,12 @@ import (
 
 	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/openai/messages"
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // handleModels lists the models that the caller may use.
-func (g *Gateway) handleModels(w http.ResponseWriter, _ *http.Request, in incoming) (task, *refusal) {
+func (g *Gateway) handleModels(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
 	list := openai.ModelList{Object: "list", Data: []openai.Model{}}
 	for _, m := range g.models.All() {
 		if g.cfg.serves(m.Namespace) && in.caller.may(m.ID()) {
@@ -20,7 +21,15 @@ func (g *Gateway) handleModels(w http.ResponseWriter, _ *http.Request, in incomi
 		}
 	}
 	sort.Slice(list.Data, func(i, j int) bool { return list.Data[i].ID < list.Data[j].ID })
-	writeJSON(w, http.StatusOK, list)
+	if !ofMessages(r) {
+		writeJSON(w, http.StatusOK, list)
+		return nil, nil
+	}
+	page, err := messages.NewModelList(list.Data, r.URL.Query())
+	if err != nil {
+		return nil, &refusal{Error: *err}
+	}
+	writeJSON(w, http.StatusOK, page)
 	return nil, nil
 }
 
@@ -31,11 +40,18 @@ func (g *Gateway) handleModel(w http.ResponseWriter, r *http.Request, in incomin
 		return g.handleModels(w, r, in)
 	}
 	m, refused := g.resolve(in.caller, id)
-	if refused == nil {
+	switch {
+	case refused != nil:
+	case ofMessages(r):
+		writeJSON(w, http.StatusOK, messages.NewModel(g.wireModel(m)))
+	default:
 		writeJSON(w, http.StatusOK, g.wireModel(m))
 	}
 	return nil, refused
 }
+
+// ofMessages reports whether the client of a path that several APIs have speaks Anthropic's.
+func ofMessages(r *http.Request) bool { return r.Header.Get(messages.HeaderVersion) != "" }
 
 // wireModel describes a model, with what its runners offer.
 func (g *Gateway) wireModel(m registry.Model) openai.Model {

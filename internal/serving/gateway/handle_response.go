@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/openai"
@@ -10,6 +11,9 @@ import (
 
 // handleResponse answers with a stored response.
 func (g *Gateway) handleResponse(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
+	if refused := refuseQuery(w, r); refused != nil {
+		return nil, refused
+	}
 	id := strings.TrimPrefix(r.URL.Path, responsesPath+"/")
 	record, err := g.stored.Get(r.Context(), in.caller.tenant, id)
 	if err != nil {
@@ -20,6 +24,37 @@ func (g *Gateway) handleResponse(w http.ResponseWriter, r *http.Request, in inco
 	}
 	writeJSON(w, http.StatusOK, record.Response)
 	return nil, nil
+}
+
+// refuseQuery refuses to answer with the events of a stored response, which are not stored,
+// and lists what else a query asks for in vain.
+func refuseQuery(w http.ResponseWriter, r *http.Request) *refusal {
+	query := r.URL.Query()
+	for _, stream := range query["stream"] {
+		if stream != "false" && stream != "0" {
+			return &refusal{Error: *openai.BadRequest("stream", openai.CodeUnsupported,
+				"'stream' is not supported here: the events of a stored response are not stored")}
+		}
+	}
+	query.Del("stream")
+	var ignored []string
+	for name := range query {
+		ignored = append(ignored, strings.TrimSuffix(name, "[]"))
+	}
+	slices.Sort(ignored)
+	setIgnored(w.Header(), slices.Compact(ignored))
+	return nil
+}
+
+// unserved is an endpoint of responses that is refused by name, as its path would otherwise
+// be taken for the id of a response.
+func unserved(method, path, message string) endpoint {
+	return endpoint{
+		label: "response", method: method, path: responsesPath + path, shape: responseError,
+		handle: func(http.ResponseWriter, *http.Request, incoming) (task, *refusal) {
+			return nil, &refusal{Error: *openai.BadRequest("", "operation_not_supported", message)}
+		},
+	}
 }
 
 // handleDeleteResponse deletes a stored response.

@@ -44,6 +44,9 @@ func (h *handler) answer(c *call, w *statusWriter, r *http.Request) task {
 	}
 	e, instead := h.router.find(r)
 	c.endpoint, w.shape = e.label, e.shape
+	if w.shape == nil && ofMessages(r) {
+		w.shape = messageError
+	}
 	if instead != nil {
 		instead.ServeHTTP(w, r)
 		return nil

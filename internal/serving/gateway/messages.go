@@ -12,13 +12,16 @@ import (
 // headerMessageID is where clients of the Messages API look for the request's id.
 const headerMessageID = "Request-Id"
 
+// messageError gives an error the shape that clients of the Messages API expect.
+func messageError(e *openai.Error) any { return messages.Fail(e) }
+
 // messages is the endpoint of Anthropic's Messages API. Its requests are chats for
 // everything behind the gateway.
 func (g *Gateway) messages() endpoint {
 	generate := g.handleGenerate(always(messagesOperation()))
 	return endpoint{
 		label: "message", method: http.MethodPost, path: "/v1/messages",
-		shape: func(e *openai.Error) any { return messages.Fail(e) },
+		shape: messageError,
 		handle: func(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
 			w.Header().Set(headerMessageID, requestID(in.id))
 			return generate(w, r, in)
@@ -31,7 +34,7 @@ func (g *Gateway) messages() endpoint {
 func countTokens() endpoint {
 	return endpoint{
 		label: "count-tokens", method: http.MethodPost, path: "/v1/messages/count_tokens",
-		shape: func(e *openai.Error) any { return messages.Fail(e) },
+		shape: messageError,
 		handle: func(w http.ResponseWriter, _ *http.Request, in incoming) (task, *refusal) {
 			w.Header().Set(headerMessageID, requestID(in.id))
 			return nil, errNoCount()
