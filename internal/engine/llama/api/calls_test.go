@@ -126,11 +126,16 @@ func TestAsksWithTools(t *testing.T) {
 func TestRefusesTools(t *testing.T) {
 	server := serve(t, says(llama.FinishStop, "x"), api.Options{})
 	for fields, param := range map[string]string{
-		`"tools":[{"type":"custom"}]`: "tools[0].type",
+		`"tools":[{"type":"custom","custom":{"name":"c"}}],"tool_choice":{"type":"custom","custom":{"name":"c"}}`: "tool_choice.type",
+		`"tools":[{"type":"custom","custom":{"name":"c"}}],"tool_choice":"required"`:                              "tool_choice",
 	} {
 		resp, body := post(t, server.URL, with(fields))
 		if resp.StatusCode != 400 || !strings.Contains(body, `"param":"`+param+`"`) {
 			t.Errorf("%s gives %s %s, want a refusal of %s", fields, resp.Status, body, param)
 		}
+	}
+	// What is only offered is left out.
+	if resp, body := post(t, server.URL, with(`"tools":[{"type":"custom","custom":{"name":"c"}}]`)); resp.StatusCode != 200 {
+		t.Errorf("a custom tool that is only offered gives %s %s", resp.Status, body)
 	}
 }
