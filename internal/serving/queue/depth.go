@@ -22,5 +22,5 @@ func (q *Queue) Depth(ctx context.Context, session string) (int, error) {
 	if d, err := bus.Call[Depth](try, q.bus, names.DepthSubject(session), DepthQuery{}); err == nil {
 		return d.Requests, nil
 	}
-	return q.requests.stored(ctx, session)
+	return q.stored(ctx, session)
 }
