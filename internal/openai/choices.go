@@ -28,10 +28,22 @@ func (r ChatRequest) choice(index int) ChatRequest {
 // and an answer without usage not at all.
 func SumUsage(answers []*Usage) *Usage {
 	prompt, completion := 0, 0
+	var cached, reasoned *int
 	for _, u := range answers {
-		if u != nil {
-			prompt, completion = max(prompt, u.PromptTokens), completion+u.CompletionTokens
+		if u == nil {
+			continue
+		}
+		prompt, completion = max(prompt, u.PromptTokens), completion+u.CompletionTokens
+		if n := u.Cached(); n != nil && (cached == nil || *n < *cached) { // the prompt is counted once, as it was computed
+			cached = n
+		}
+		if n := u.Reasoned(); n != nil {
+			sum := *n
+			if reasoned != nil {
+				sum += *reasoned
+			}
+			reasoned = &sum
 		}
 	}
-	return NewUsage(prompt, completion)
+	return NewUsage(prompt, completion).WithDetails(cached, reasoned)
 }

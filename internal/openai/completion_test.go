@@ -107,7 +107,7 @@ func TestTextStream(t *testing.T) {
 	b = s.Text(b, "x\n")
 	b = s.Reasoning(b, "y")
 	b = s.Finish(b, "length")
-	b = s.Usage(b, Usage{1, 2, 3})
+	b = s.Usage(b, Usage{PromptTokens: 1, CompletionTokens: 2, TotalTokens: 3})
 	b = s.Done(b)
 	const head = `data: {"id":"cmpl-1","object":"text_completion","created":7,"model":"a/b","choices":[`
 	want := head + `{"text":"x\n","index":0,"logprobs":null,"finish_reason":null}],"usage":null}` + "\n\n" +

@@ -55,11 +55,52 @@ func (c *Choice) SetParts(p *Parts) {
 	c.Logprobs = p.Logprobs
 }
 
-// Usage counts tokens.
+// Usage counts tokens. Details are those that the engine gives: what it does not count is
+// absent, and no 0.
 type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 	TotalTokens      int `json:"total_tokens"`
+
+	PromptDetails     *PromptDetails     `json:"prompt_tokens_details,omitempty"`
+	CompletionDetails *CompletionDetails `json:"completion_tokens_details,omitempty"`
+}
+
+// PromptDetails count tokens of a prompt.
+type PromptDetails struct {
+	CachedTokens *int `json:"cached_tokens,omitempty"` // that were not computed again
+}
+
+// CompletionDetails count tokens of an answer.
+type CompletionDetails struct {
+	ReasoningTokens *int `json:"reasoning_tokens,omitempty"` // of thoughts
+}
+
+// Cached returns how many tokens of the prompt were not computed again; nil: not known.
+func (u *Usage) Cached() *int {
+	if u == nil || u.PromptDetails == nil {
+		return nil
+	}
+	return u.PromptDetails.CachedTokens
+}
+
+// Reasoned returns how many tokens of the answer are thoughts; nil: not known.
+func (u *Usage) Reasoned() *int {
+	if u == nil || u.CompletionDetails == nil {
+		return nil
+	}
+	return u.CompletionDetails.ReasoningTokens
+}
+
+// WithDetails adds the details that are known.
+func (u *Usage) WithDetails(cached, reasoned *int) *Usage {
+	if cached != nil {
+		u.PromptDetails = &PromptDetails{CachedTokens: cached}
+	}
+	if reasoned != nil {
+		u.CompletionDetails = &CompletionDetails{ReasoningTokens: reasoned}
+	}
+	return u
 }
 
 // NewUsage adds up.

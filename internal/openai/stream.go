@@ -127,14 +127,12 @@ func (s *frame) choice(b []byte) []byte {
 // Usage is the chunk after the last, for clients that ask for it. It has no
 // choices.
 func (s *frame) Usage(b []byte, u Usage) []byte {
-	b = append(b, s.head...)
-	b = append(b, `],"usage":{"prompt_tokens":`...)
-	b = strconv.AppendInt(b, int64(u.PromptTokens), 10)
-	b = append(b, `,"completion_tokens":`...)
-	b = strconv.AppendInt(b, int64(u.CompletionTokens), 10)
-	b = append(b, `,"total_tokens":`...)
-	b = strconv.AppendInt(b, int64(u.TotalTokens), 10)
-	return append(b, "}}\n\n"...)
+	encoded, err := Encode(u)
+	if err != nil { // impossible for numbers
+		return b
+	}
+	b = append(append(b, s.head...), `],"usage":`...)
+	return append(append(b, encoded...), "}\n\n"...)
 }
 
 // Done is the event that ends a complete answer.

@@ -33,11 +33,20 @@ type block struct {
 	Input     json.RawMessage `json:"input,omitempty"`
 }
 
+// usage counts tokens as Anthropic does: those of a cache are no input, and null is not known.
 type usage struct {
-	InputTokens   int `json:"input_tokens"`
-	CacheCreation int `json:"cache_creation_input_tokens"`
-	CacheRead     int `json:"cache_read_input_tokens"`
-	OutputTokens  int `json:"output_tokens"`
+	InputTokens   int  `json:"input_tokens"`
+	CacheCreation *int `json:"cache_creation_input_tokens"`
+	CacheRead     *int `json:"cache_read_input_tokens"`
+	OutputTokens  int  `json:"output_tokens"`
+}
+
+func newUsage(u *openai.Usage) usage {
+	out := usage{InputTokens: u.PromptTokens, CacheRead: u.Cached(), OutputTokens: u.CompletionTokens}
+	if out.CacheRead != nil {
+		out.InputTokens = max(0, out.InputTokens-*out.CacheRead)
+	}
+	return out
 }
 
 func newMessage(id, model string) Message {
@@ -59,7 +68,7 @@ func NewMessage(id, model, thoughts, text string, p *openai.Parts, finish string
 	stop := stopOf(finish, p.Refusal != "", len(p.ToolCalls) > 0, p.StopSequence)
 	m.StopReason, m.StopSequence = &stop.StopReason, stop.StopSequence
 	if u != nil {
-		m.Usage = usage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens}
+		m.Usage = newUsage(u)
 	}
 	return m
 }

@@ -161,7 +161,7 @@ func (s *Stream) Finish(b []byte, reason string) []byte {
 
 // Usage counts the tokens of the answer.
 func (s *Stream) Usage(b []byte, u openai.Usage) []byte {
-	s.usage = usage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens}
+	s.usage = newUsage(&u)
 	return b
 }
 

@@ -61,7 +61,8 @@ type Failure struct {
 	Message string `json:"message"`
 }
 
-// Usage counts tokens. No engine tells cached tokens, or those of thoughts, apart.
+// Usage counts tokens. The specification and OpenAI's clients want each detail to be a number:
+// it is 0 where the engine does not count it.
 type Usage struct {
 	InputTokens        int         `json:"input_tokens"`
 	InputTokensDetails usageInput  `json:"input_tokens_details"`
@@ -82,7 +83,14 @@ func newUsage(u *openai.Usage) *Usage {
 	if u == nil {
 		return &Usage{}
 	}
-	return &Usage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens, TotalTokens: u.TotalTokens}
+	out := &Usage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens, TotalTokens: u.TotalTokens}
+	if n := u.Cached(); n != nil {
+		out.InputTokensDetails.Cached = *n
+	}
+	if n := u.Reasoned(); n != nil {
+		out.OutputDetails.Reasoning = *n
+	}
+	return out
 }
 
 // Options are what is known of an answer before it begins.

@@ -137,7 +137,9 @@ func (t *choices) endAll() {
 	}
 	if len(used) > 0 {
 		sum := openai.SumUsage(used)
-		t.follow.frame.Usage = &queue.Usage{PromptTokens: sum.PromptTokens, CompletionTokens: sum.CompletionTokens}
+		t.follow.frame.Usage = &queue.Usage{
+			PromptTokens: sum.PromptTokens, CompletionTokens: sum.CompletionTokens, CachedTokens: sum.Cached(), ReasoningTokens: sum.Reasoned(),
+		}
 	}
 	t.release()
 	t.body.free()

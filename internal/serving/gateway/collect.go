@@ -150,5 +150,5 @@ func usageOf(f *queue.Frame) *openai.Usage {
 	if f.Usage == nil {
 		return openai.NewUsage(0, 0)
 	}
-	return openai.NewUsage(f.Usage.PromptTokens, f.Usage.CompletionTokens)
+	return openai.NewUsage(f.Usage.PromptTokens, f.Usage.CompletionTokens).WithDetails(f.Usage.CachedTokens, f.Usage.ReasoningTokens)
 }

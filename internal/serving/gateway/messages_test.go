@@ -42,7 +42,7 @@ func TestMessage(t *testing.T) {
 		s.piece("", `{"tool_calls":[{"index":0,"function":{"arguments":"}"}},{"index":1,"function":{"arguments":":1}"}}]}`)
 		s.end("tool_calls", 5, 2)
 	}
-	const usage = `"usage":{"input_tokens":5,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":`
+	const usage = `"usage":{"input_tokens":5,"cache_creation_input_tokens":null,"cache_read_input_tokens":null,"output_tokens":`
 	const head = `{"id":"msg_ID","type":"message","role":"assistant","model":"default/tiny","content":`
 	cases := map[string]struct {
 		more   string

@@ -168,10 +168,12 @@ type Frame struct {
 	Raw json.RawMessage `json:"raw,omitempty"` // FrameDelta
 }
 
-// Usage counts tokens as OpenAI does.
+// Usage counts tokens as OpenAI does. nil is what the engine does not count.
 type Usage struct {
-	PromptTokens     int `json:"promptTokens"`
-	CompletionTokens int `json:"completionTokens"`
+	PromptTokens     int  `json:"promptTokens"`
+	CompletionTokens int  `json:"completionTokens"`
+	CachedTokens     *int `json:"cachedTokens,omitempty"`    // of the prompt
+	ReasoningTokens  *int `json:"reasoningTokens,omitempty"` // of the completion
 }
 
 // A Failure is the reason why a request did not complete. Code is stable; Message

@@ -131,6 +131,8 @@ func (f *Frame) Visit(c *wire.Codec) {
 func (u *Usage) Visit(c *wire.Codec) {
 	wire.Number(c, "promptTokens", &u.PromptTokens, wire.Never)
 	wire.Number(c, "completionTokens", &u.CompletionTokens, wire.Never)
+	wire.OptionalNumber(c, "cachedTokens", &u.CachedTokens)
+	wire.OptionalNumber(c, "reasoningTokens", &u.ReasoningTokens)
 }
 
 // Visit implements wire.Message.

@@ -11,7 +11,7 @@ import (
 // prompt is estimated.
 func countUsage(about openai.Request, res engineapi.Result) queue.Usage {
 	if u := res.Usage; u != nil {
-		return queue.Usage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens}
+		return queue.Usage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens, CachedTokens: u.Cached(), ReasoningTokens: u.Reasoned()}
 	}
 	return queue.Usage{PromptTokens: about.PromptTokens, CompletionTokens: res.Deltas}
 }

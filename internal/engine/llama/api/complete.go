@@ -117,7 +117,7 @@ func (o *whole) calls(calls []openai.ToolCall) error {
 }
 
 func (o *whole) finish(r llama.Result) error {
-	usage := openai.NewUsage(r.PromptTokens, r.Tokens)
+	usage := openai.NewUsage(r.PromptTokens, r.Tokens).WithDetails(new(r.CachedTokens), nil)
 	_ = o.control.SetWriteDeadline(time.Now().Add(o.timeout))
 	answer := openai.NewCompletion(o.id, o.model, o.created, o.text.String(), string(r.Finish), usage)
 	answer.Choices[0].SetParts(&o.parts)

@@ -36,7 +36,7 @@ func TestWholeAnswer(t *testing.T) {
 	resp, body := post(t, s.URL, hello)
 	want := `{"id":"ID","object":"chat.completion","created":T,"model":"tiny.m","choices":[{"index":0,` +
 		`"message":{"role":"assistant","content":"Hello <&> 🧙","refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
-		`"usage":{"prompt_tokens":5,"completion_tokens":3,"total_tokens":8}}`
+		`"usage":{"prompt_tokens":5,"completion_tokens":3,"total_tokens":8,"prompt_tokens_details":{"cached_tokens":2}}}`
 	if d := cmp.Diff(want, masked(body)); d != "" {
 		t.Error(d)
 	}
@@ -53,7 +53,7 @@ func TestStreamedAnswer(t *testing.T) {
 		text  = `{"index":0,"delta":{"content":"Hel"},"logprobs":null,"finish_reason":null}]`
 		more  = `{"index":0,"delta":{"content":"lo\n"},"logprobs":null,"finish_reason":null}]`
 		last  = `{"index":0,"delta":{},"logprobs":null,"finish_reason":"length"}]`
-		usage = `"usage":{"prompt_tokens":5,"completion_tokens":3,"total_tokens":8}`
+		usage = `"usage":{"prompt_tokens":5,"completion_tokens":3,"total_tokens":8,"prompt_tokens_details":{"cached_tokens":2}}`
 	)
 	cases := map[string]struct{ fields, want string }{
 		"UsageInLastChunk": {

@@ -54,7 +54,7 @@ func (s *stream) begin() {
 // client asked for that, or else in the last chunk, where clients that do not
 // know the field ignore it.
 func (s *stream) finish(r llama.Result) error {
-	usage := openai.NewUsage(r.PromptTokens, r.Tokens)
+	usage := openai.NewUsage(r.PromptTokens, r.Tokens).WithDetails(new(r.CachedTokens), nil)
 	reason := string(r.Finish)
 	if s.wantUsage {
 		s.buf = s.chunks.Usage(s.chunks.Finish(s.buf[:0], reason), *usage)

@@ -273,6 +273,24 @@ func Number[N ~int | ~int64 | ~uint64](c *Codec, name string, v *N, o Omission) 
 	}
 }
 
+// OptionalNumber visits an integer that is written unless it is nil.
+func OptionalNumber[N ~int | ~int64 | ~uint64](c *Codec, name string, v **N) {
+	switch {
+	case !c.key(name, *v == nil, IfEmpty):
+		if c.reading {
+			*v = nil
+		}
+		return
+	case c.reading:
+		n := c.readNumber()
+		if *v = new(N(n)); int64(**v) != n || n < 0 && **v > 0 {
+			c.fail()
+		}
+	default:
+		c.b = strconv.AppendInt(c.b, int64(**v), 10)
+	}
+}
+
 // readNumber reads a decimal number of at most 18 digits without leading zeros.
 func (c *Codec) readNumber() (n int64) {
 	b := c.b

@@ -25,7 +25,7 @@ func samples() map[string]wire.Message {
 		Body: json.RawMessage(`{"messages":[{"role":"user","content":"}}\"\\"}],"n":1}`),
 	}
 	failure := &queue.Failure{Code: queue.CodeTimeout, Message: "жук", Param: "p"}
-	usage := queue.Usage{PromptTokens: 1, CompletionTokens: 2}
+	usage := queue.Usage{PromptTokens: 1, CompletionTokens: 2, CachedTokens: new(0), ReasoningTokens: new(3)}
 	standing := queue.RunnerStatus{Instance: "i", Version: 3, State: queue.RunnerBusy, Affinity: "a"}
 	end := queue.AttemptEnd{
 		Request: "req_1", Epoch: 1795259777000000, Attempt: 1, Runner: "r0", Started: at, FirstToken: at, Ended: abroad,
