@@ -9,18 +9,17 @@ import "github.com/nats-io/nats.go/jetstream"
 // it: it sends messages, reads and writes keys, and opens streams. Its methods may be
 // called from any goroutine.
 type Bus struct {
-	*connection
+	connection
 	*messages
 	*keys
 	*streams
 }
 
-// newBus returns the bus on a connection.
-func newBus(c *connection) *Bus {
-	m := &messages{conn: c}
-	return &Bus{
-		connection: c, messages: m,
-		keys:    &keys{conn: c, messages: m, buckets: map[string]jetstream.KeyValue{}},
-		streams: &streams{conn: c, open: map[string]jetstream.Stream{}},
-	}
+// ready returns the bus with all that is done on its connection.
+func (b *Bus) ready() *Bus {
+	c := &b.connection
+	b.messages = &messages{conn: c}
+	b.keys = &keys{conn: c, messages: b.messages, buckets: map[string]jetstream.KeyValue{}}
+	b.streams = &streams{conn: c, open: map[string]jetstream.Stream{}}
+	return b
 }

@@ -39,13 +39,14 @@ func Connect(ctx context.Context, cfg Config) (*Bus, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{
+	b := &Bus{connection: connection{
 		log:      cfg.Logger,
 		shown:    shown,
 		patience: newPatience(cfg.Patience),
 		stop:     func() {},
 		renewed:  make(chan struct{}),
-	}
+	}}
+	c := &b.connection
 	from, err := cfg.source()
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func Connect(ctx context.Context, cfg Config) (*Bus, error) {
 			if from != nil && from.file != "" {
 				c.stop = beside(func(ctx context.Context) { c.follow(ctx, from) })
 			}
-			return newBus(c), nil
+			return b.ready(), nil
 		}
 		if fault.Is(err, fault.Unsupported) || fault.Is(err, fault.Invalid) {
 			return nil, fmt.Errorf("cannot use NATS at %q: %w", shown, err)
