@@ -77,8 +77,10 @@ func (f *File) known(ids []int) []int {
 // union returns the ids of all lists, each once.
 func union(lists ...[]int) []int {
 	var out []int
+	seen := map[int]bool{} // a file may list any number of ids
 	for _, id := range slices.Concat(lists...) {
-		if !slices.Contains(out, id) {
+		if !seen[id] {
+			seen[id] = true
 			out = append(out, id)
 		}
 	}

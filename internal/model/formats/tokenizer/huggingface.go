@@ -71,8 +71,11 @@ func fromHuggingFace(in Files) (File, error) {
 	if f.ChatTemplate, err = tc.template(in.ChatTemplate); err != nil {
 		return File{}, fmt.Errorf("tokenizer_config.json: %w", err)
 	}
+	if err := f.Validate(); err != nil { // before BOS is used as an index
+		return File{}, err
+	}
 	f.AddBOS = truthy(tc.AddBOS, tc.beginsText(in, f))
-	return f, f.Validate()
+	return f, nil
 }
 
 type tokenizerConfig struct {

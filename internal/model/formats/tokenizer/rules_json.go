@@ -93,6 +93,9 @@ func (in rulesJSON) rules(f File) (*Rules, error) {
 		Normalizer: in.Normalizer, PreTokenizer: in.PreTokenizer, Texts: map[int32]string{},
 	}
 	for text, id := range m.Vocab {
+		if int(id) >= len(f.Tokens) { // left out
+			continue
+		}
 		r.Spaces = r.Spaces || !byteLevel && strings.Contains(text, space)
 		if !byteLevel && text != f.Tokens[id].Text {
 			r.Texts[id] = text

@@ -102,7 +102,7 @@ func TestAddedBesidePieces(t *testing.T) {
 // TestTokensWithoutARow holds that a token after the embedding is left out if no text has it,
 // and else refused before anything is written.
 func TestTokensWithoutARow(t *testing.T) {
-	const with = `{"added_tokens":[{"id":2,"content":"<s>"},{"id":3,"content":"</s>"},{"id":4,"content":"<pad>","special":SPECIAL}],"model":{"type":"BPE","vocab":{"a":0,"b":1}}}`
+	const with = `{"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>"}}]},"added_tokens":[{"id":2,"content":"<s>"},{"id":3,"content":"</s>"},{"id":4,"content":"<pad>","special":SPECIAL}],"model":{"type":"BPE","vocab":{"a":0,"b":1}}}`
 	for name, c := range map[string]struct {
 		config, special string
 		tokens          int
@@ -111,11 +111,21 @@ func TestTokensWithoutARow(t *testing.T) {
 		"LeftOut":  {`{"bos_token_id":2,"eos_token_id":3,"vocab_size":4}`, "true", 4, ""},
 		"Fits":     {`{"bos_token_id":2,"eos_token_id":3,"vocab_size":5}`, "true", 5, ""},
 		"Padded":   {`{"bos_token_id":2,"eos_token_id":3,"vocab_size":64}`, "true", 5, ""},
+		"Outside":  {`{"bos_token_id":9,"eos_token_id":3,"vocab_size":5}`, "true", 0, fault.Invalid},
 		"Ordinary": {`{"bos_token_id":2,"eos_token_id":3,"vocab_size":4}`, "false", 0, fault.Unsupported},
 		"End":      {`{"bos_token_id":2,"eos_token_id":4,"vocab_size":4}`, "true", 0, fault.Unsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := tokenizer.Files{Config: []byte(c.config), TokenizerConfig: []byte(fastConfig), TokenizerJSON: bytes.ReplaceAll([]byte(with), []byte("SPECIAL"), []byte(c.special))}
+			// A token may be in the vocabulary, too.
+			twice := bytes.Replace(in.TokenizerJSON, []byte(`"b":1`), []byte(`"b":1,"<pad>":4`), 1)
+			both := in
+			both.TokenizerJSON = twice
+			if f, err := tokenizer.FromHuggingFace(both); err == nil {
+				if _, err := tokenizer.RulesFromHuggingFace(both, f); err != nil {
+					t.Error(err)
+				}
+			}
 			f, err := tokenizer.FromHuggingFace(in)
 			if c.kind != "" {
 				if !fault.Is(err, c.kind) {
