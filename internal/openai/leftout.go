@@ -29,14 +29,21 @@ func StandIn(kind string) (text string, ok bool) {
 // LeftOutName returns the name under which clients are told that a part of a kind was left
 // out: the kind, or else the field that it is in, as headers have no place for any text.
 func LeftOutName(kind, field string) string {
-	const longest = 40
-	strange := strings.ContainsFunc(kind, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
-	})
-	if kind == "" || len(kind) > longest || strange {
+	if !IsParameter(kind) {
 		return field
 	}
 	return kind
+}
+
+// IsParameter reports whether a text may stand in a header as the name of a parameter, or as
+// the kind of a part.
+func IsParameter(name string) bool {
+	if name == "" || len(name) > 40 {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
+	})
 }
 
 // asksAbout returns the first part about which the user asks, but which no engine reads:

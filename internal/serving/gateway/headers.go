@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/openai"
 )
 
 // The project's own headers.
@@ -34,20 +35,11 @@ func ignoredHeader(ignored []string) string {
 	const most = 32
 	var out []string
 	for _, name := range ignored {
-		if isParameter(name) && len(out) < most {
+		if openai.IsParameter(name) && len(out) < most {
 			out = append(out, name)
 		}
 	}
 	return strings.Join(out, ", ")
-}
-
-func isParameter(name string) bool {
-	if name == "" || len(name) > 40 {
-		return false
-	}
-	return !strings.ContainsFunc(name, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
-	})
 }
 
 // setMember names, in a header, the Dllama or Session that answers. It drops what
