@@ -49,8 +49,9 @@ func newCrossplane(t *testing.T, s *servers, c scenario) manager {
 	f.cluster.NamespaceCalled(t, ns)
 	f.object.SetAPIVersion(k.APIVersion())
 	f.object.SetKind(k.Kind)
-	f.object.SetName(resourceName)
+	f.object.SetName(ns) // cluster-scoped scenarios run at the same time
 	if k.Namespaced {
+		f.object.SetName(resourceName)
 		f.object.SetNamespace(ns)
 	}
 	f.manifest(ns, map[string]any{
