@@ -26,18 +26,18 @@ const servedWithin = 30 * time.Second
 // Apply applies YAML documents with server-side apply. Namespaced objects without a
 // namespace go to "default". Apply waits until the API server serves their kinds. The
 // error is the API server's, with the object's name.
-func (c *Cluster) Apply(ctx context.Context, documents ...string) error {
-	return c.ApplyIn(ctx, "default", documents...)
+func (ob *objects) Apply(ctx context.Context, documents ...string) error {
+	return ob.ApplyIn(ctx, "default", documents...)
 }
 
 // ApplyIn is like Apply, with another default namespace.
-func (c *Cluster) ApplyIn(ctx context.Context, namespace string, documents ...string) error {
+func (ob *objects) ApplyIn(ctx context.Context, namespace string, documents ...string) error {
 	objects, err := Decode(documents...)
 	if err != nil {
 		return err
 	}
 	for _, o := range objects {
-		if err := c.apply(ctx, namespace, o); err != nil {
+		if err := ob.apply(ctx, namespace, o); err != nil {
 			return fmt.Errorf("cannot apply %s %q: %w", o.GetKind(), o.GetName(), err)
 		}
 	}
@@ -46,39 +46,39 @@ func (c *Cluster) ApplyIn(ctx context.Context, namespace string, documents ...st
 
 // Delete deletes the objects of YAML documents, and in the background their
 // dependents, as kubectl does. Missing objects are no error.
-func (c *Cluster) Delete(ctx context.Context, namespace string, documents ...string) error {
+func (ob *objects) Delete(ctx context.Context, namespace string, documents ...string) error {
 	objects, err := Decode(documents...)
 	if err != nil {
 		return err
 	}
 	for _, o := range objects {
-		if err := c.locate(ctx, namespace, o); err != nil {
+		if err := ob.locate(ctx, namespace, o); err != nil {
 			return fmt.Errorf("cannot delete %s %q: %w", o.GetKind(), o.GetName(), err)
 		}
-		if err := c.client.Delete(ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
+		if err := ob.client.Delete(ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("cannot delete %s %q: %w", o.GetKind(), o.GetName(), err)
 		}
 	}
 	return nil
 }
 
-func (c *Cluster) apply(ctx context.Context, namespace string, o *unstructured.Unstructured, more ...client.ApplyOption) error {
-	if err := c.locate(ctx, namespace, o); err != nil {
+func (ob *objects) apply(ctx context.Context, namespace string, o *unstructured.Unstructured, more ...client.ApplyOption) error {
+	if err := ob.locate(ctx, namespace, o); err != nil {
 		return err
 	}
-	return c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), append(more, client.FieldOwner(fieldManager), client.ForceOwnership)...)
+	return ob.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), append(more, client.FieldOwner(fieldManager), client.ForceOwnership)...)
 }
 
 // Accept returns why the API server would refuse objects, which it does not store: the
 // joined errors of a dry run, with the names of the objects.
-func (c *Cluster) Accept(ctx context.Context, namespace string, documents ...string) error {
+func (ob *objects) Accept(ctx context.Context, namespace string, documents ...string) error {
 	objects, err := Decode(documents...)
 	if err != nil {
 		return err
 	}
 	var refused []error
 	for _, o := range objects {
-		if err := c.apply(ctx, namespace, o, client.DryRunAll); err != nil {
+		if err := ob.apply(ctx, namespace, o, client.DryRunAll); err != nil {
 			refused = append(refused, fmt.Errorf("%s %q: %w", o.GetKind(), o.GetName(), err))
 		}
 	}
@@ -87,11 +87,11 @@ func (c *Cluster) Accept(ctx context.Context, namespace string, documents ...str
 
 // locate waits until the API server serves the kind, and sets the namespace of a
 // namespaced object without one.
-func (c *Cluster) locate(ctx context.Context, namespace string, o *unstructured.Unstructured) error {
+func (ob *objects) locate(ctx context.Context, namespace string, o *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(servedWithin))
 	defer cancel()
 	return Poll(ctx, func(context.Context) error {
-		m, err := c.client.RESTMapper().RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
+		m, err := ob.client.RESTMapper().RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -47,19 +46,16 @@ type Options struct {
 
 // A Cluster is a running control plane. It is safe for concurrent use.
 type Cluster struct {
-	bin    string
-	dir    *folder
-	config *rest.Config
-	client client.WithWatch
+	*connection
+	*objects
+	*programs
+	*certificates
+	*revisions
+	*logFolder
 
-	metrics string // URL of core's metrics
-	core    *Process
-	rbac    *Process
+	controlPlane *controlPlane
+	crossplane   *crossplaneRelease
 
-	controllers *Process
-
-	mu        sync.Mutex
-	processes []*Process
 	functions map[string]*grpc.Server
 	closers   []func()
 }
@@ -119,7 +115,7 @@ func start(ctx context.Context, o Options) (*Cluster, error) {
 	if err := os.Mkdir(dir.in("logs"), 0o700); err != nil {
 		return nil, err
 	}
-	c := &Cluster{bin: bin, dir: dir, functions: map[string]*grpc.Server{}}
+	c := newCluster(&connection{bin: bin, dir: dir})
 	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(startWithin))
 	defer cancel()
 	if err := c.up(ctx, o); err != nil {
@@ -132,7 +128,7 @@ func start(ctx context.Context, o Options) (*Cluster, error) {
 }
 
 func (c *Cluster) up(ctx context.Context, o Options) error {
-	if err := c.startControlPlane(ctx, o); err != nil {
+	if err := c.controlPlane.start(ctx, o); err != nil {
 		return err
 	}
 	var err error
@@ -148,7 +144,7 @@ func (c *Cluster) up(ctx context.Context, o Options) error {
 	if o.ControlPlaneOnly {
 		return nil
 	}
-	return c.startCrossplane(ctx, o.CrossplaneArgs)
+	return c.crossplane.start(ctx, o.CrossplaneArgs)
 }
 
 // Stop stops all programs in reverse order, and returns when they have ended.
@@ -160,33 +156,33 @@ func (c *Cluster) Stop() {
 	for _, f := range slices.Backward(closers) {
 		f()
 	}
-	for _, p := range slices.Backward(c.programs()) {
+	for _, p := range slices.Backward(c.list()) {
 		// Their data is not needed any more.
 		p.Kill()
 	}
 }
 
 // Dir returns the folder of the cluster's data. Close removes it.
-func (c *Cluster) Dir() string { return c.dir.path }
+func (c *connection) Dir() string { return c.dir.path }
 
 // Config returns the configuration of the cluster's administrator.
-func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.config) }
+func (c *connection) Config() *rest.Config { return rest.CopyConfig(c.config) }
 
 // Client returns a client of the cluster's administrator. It reads from the API
 // server, not from a cache.
-func (c *Cluster) Client() client.WithWatch { return c.client }
+func (c *connection) Client() client.WithWatch { return c.client }
 
 // Kubeconfig returns the path of the administrator's kubeconfig.
-func (c *Cluster) Kubeconfig() string { return c.dir.in("admin.kubeconfig") }
+func (c *connection) Kubeconfig() string { return c.dir.in("admin.kubeconfig") }
 
 // Controllers returns the process of kube-controller-manager. Its garbage collector
 // discovers new CRDs within half a minute or when it restarts; until then it does
 // not delete the dependents of objects of those kinds.
-func (c *Cluster) Controllers() *Process { return c.controllers }
+func (c *Cluster) Controllers() *Process { return c.controlPlane.controllers }
 
 // Crossplane returns the process of Crossplane's core, or nil without Crossplane.
-func (c *Cluster) Crossplane() *Process { return c.core }
+func (c *Cluster) Crossplane() *Process { return c.crossplane.core }
 
 // RBACManager returns the process of Crossplane's RBAC manager, or nil without
 // Crossplane.
-func (c *Cluster) RBACManager() *Process { return c.rbac }
+func (c *Cluster) RBACManager() *Process { return c.crossplane.rbac }

@@ -30,7 +30,7 @@ func Connect(ctx context.Context) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{bin: bin, dir: dir, config: config}
+	c := newCluster(&connection{bin: bin, dir: dir, config: config})
 	if err := c.connect(ctx, raw); err != nil {
 		c.Close()
 		return nil, fmt.Errorf("cannot connect to the current cluster: %w", err)

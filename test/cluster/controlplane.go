@@ -48,9 +48,9 @@ const (
 	autoscalerPeriod = time.Second
 )
 
-// startControlPlane starts etcd, kube-apiserver and kube-controller-manager,
+// start starts etcd, kube-apiserver and kube-controller-manager,
 // and returns when the API server is ready.
-func (c *Cluster) startControlPlane(ctx context.Context, o Options) error {
+func (cp *controlPlane) start(ctx context.Context, o Options) error {
 	free, err := Ports(2)
 	if err != nil {
 		return err
@@ -60,31 +60,31 @@ func (c *Cluster) startControlPlane(ctx context.Context, o Options) error {
 		apiPort = usualPort // which NetworkPolicies of pods that call the API server name
 	}
 	token := rand.Text()
-	ca, err := c.writeCredentials(token, o.NodeAddress)
+	ca, err := cp.writeCredentials(token, o.NodeAddress)
 	if err != nil {
 		return fmt.Errorf("cannot write credentials of the control plane: %w", err)
 	}
-	c.config = &rest.Config{
+	cp.config = &rest.Config{
 		Host:            "https://" + loopback(apiPort),
 		BearerToken:     token,
 		TLSClientConfig: rest.TLSClientConfig{CAData: ca.pem},
 		QPS:             -1, // no client-side limit
 		WarningHandler:  rest.NoWarnings{},
 	}
-	kubeconfig := c.dir.in("admin.kubeconfig")
-	if err := writeKubeconfig(kubeconfig, c.config, token); err != nil {
+	kubeconfig := cp.dir.in("admin.kubeconfig")
+	if err := writeKubeconfig(kubeconfig, cp.config, token); err != nil {
 		return err
 	}
 
-	if err := c.start(etcd, etcd,
-		"--data-dir="+c.dir.in("etcd"),
+	if err := cp.programs.start(etcd, etcd,
+		"--data-dir="+cp.dir.in("etcd"),
 		"--listen-client-urls="+etcdURL, "--advertise-client-urls="+etcdURL,
 		"--listen-peer-urls=http://127.0.0.1:0",
 		"--unsafe-no-fsync", "--log-level=warn",
 	); err != nil {
 		return err
 	}
-	if err := c.start(apiServer, apiServer, append(slices.Concat(c.apiServerKeys(), listen(o.NodeAddress)),
+	if err := cp.programs.start(apiServer, apiServer, append(slices.Concat(cp.apiServerKeys(), listen(o.NodeAddress)),
 		"--etcd-servers="+etcdURL,
 		fmt.Sprintf("--secure-port=%d", apiPort),
 		"--service-account-issuer=https://kubernetes.default.svc",
@@ -96,7 +96,7 @@ func (c *Cluster) startControlPlane(ctx context.Context, o Options) error {
 	)...); err != nil {
 		return err
 	}
-	if err := c.awaitHTTP(ctx, apiServer, c.config.Host+"/readyz"); err != nil {
+	if err := cp.programs.awaitHTTP(ctx, apiServer, cp.config.Host+"/readyz"); err != nil {
 		return err
 	}
 	enabled := controllers
@@ -106,17 +106,17 @@ func (c *Cluster) startControlPlane(ctx context.Context, o Options) error {
 	case o.Autoscaler:
 		enabled = append(slices.Clone(enabled), autoscalerController)
 	}
-	c.controllers = c.add(controllerManager, controllerManager, append(os.Environ(), collectLess()...),
+	cp.controllers = cp.programs.add(controllerManager, controllerManager, append(os.Environ(), collectLess()...),
 		"--kubeconfig="+kubeconfig,
-		"--service-account-private-key-file="+c.dir.in("keys", "sa.key"),
-		"--root-ca-file="+c.dir.in("keys", caCert),
+		"--service-account-private-key-file="+cp.dir.in("keys", "sa.key"),
+		"--root-ca-file="+cp.dir.in("keys", caCert),
 		"--controllers="+strings.Join(enabled, ","),
 		"--leader-elect=false", "--secure-port=0", "--profiling=false",
 		"--kube-api-qps=1000", "--kube-api-burst=1000",
 		"--concurrent-gc-syncs=5",
 		"--horizontal-pod-autoscaler-sync-period="+autoscalerPeriod.String(),
 	)
-	return c.controllers.Start()
+	return cp.controllers.Start()
 }
 
 // listen returns the flags of the addresses of the API server.
@@ -132,7 +132,7 @@ func listen(nodeAddress string) []string {
 
 // writeCredentials writes the API server's certificate, the key of service
 // account tokens, and the administrator's token.
-func (c *Cluster) writeCredentials(token, nodeAddress string) (*authority, error) {
+func (cp *controlPlane) writeCredentials(token, nodeAddress string) (*authority, error) {
 	ca, err := newAuthority("cluster")
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (c *Cluster) writeCredentials(token, nodeAddress string) (*authority, error
 	if err != nil {
 		return nil, err
 	}
-	return ca, writeFiles(c.dir.in("keys"), map[string][]byte{
+	return ca, writeFiles(cp.dir.in("keys"), map[string][]byte{
 		caCert:       ca.pem,
 		tlsCert:      cert,
 		tlsKey:       key,
@@ -167,19 +167,19 @@ func (c *Cluster) writeCredentials(token, nodeAddress string) (*authority, error
 	})
 }
 
-func (c *Cluster) apiServerKeys() []string {
+func (cp *controlPlane) apiServerKeys() []string {
 	return []string{
-		"--tls-cert-file=" + c.dir.in("keys", tlsCert),
-		"--tls-private-key-file=" + c.dir.in("keys", tlsKey),
-		"--service-account-signing-key-file=" + c.dir.in("keys", "sa.key"),
-		"--service-account-key-file=" + c.dir.in("keys", "sa.pub"),
-		"--token-auth-file=" + c.dir.in("keys", "tokens.csv"),
+		"--tls-cert-file=" + cp.dir.in("keys", tlsCert),
+		"--tls-private-key-file=" + cp.dir.in("keys", tlsKey),
+		"--service-account-signing-key-file=" + cp.dir.in("keys", "sa.key"),
+		"--service-account-key-file=" + cp.dir.in("keys", "sa.pub"),
+		"--token-auth-file=" + cp.dir.in("keys", "tokens.csv"),
 	}
 }
 
 // start starts a program of the cluster under a unique name.
-func (c *Cluster) start(name, program string, args ...string) error {
-	return c.add(name, program, append(os.Environ(), collectLess()...), args...).Start()
+func (ps *programs) start(name, program string, args ...string) error {
+	return ps.add(name, program, append(os.Environ(), collectLess()...), args...).Start()
 }
 
 // collectLess returns variables that make a program of the control plane collect its
@@ -188,26 +188,26 @@ func (c *Cluster) start(name, program string, args ...string) error {
 func collectLess() []string { return []string{"GOGC=800", "GOMEMLIMIT=2GiB"} }
 
 // add adds a program that stops with the cluster.
-func (c *Cluster) add(name, program string, env []string, args ...string) *Process {
+func (ps *programs) add(name, program string, env []string, args ...string) *Process {
 	path := program
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(c.bin, program)
+		path = filepath.Join(ps.bin, program)
 	}
-	p := &Process{name: name, path: path, args: args, env: env, log: c.dir.in("logs", name+".log")}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.processes = append(c.processes, p)
+	p := &Process{name: name, path: path, args: args, env: env, log: ps.dir.in("logs", name+".log")}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.processes = append(ps.processes, p)
 	return p
 }
 
 // awaitHTTP waits until url answers 200. It fails if ctx or a program ends before.
-func (c *Cluster) awaitHTTP(ctx context.Context, name, url string) error {
-	transport, err := rest.TransportFor(c.config)
+func (ps *programs) awaitHTTP(ctx context.Context, name, url string) error {
+	transport, err := rest.TransportFor(ps.config)
 	if err != nil {
 		return err
 	}
 	client := &http.Client{Transport: transport, Timeout: waittest.Limit(5 * time.Second)}
-	return c.Await(ctx, name, func(ctx context.Context) error {
+	return ps.Await(ctx, name, func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return err
@@ -226,11 +226,11 @@ func (c *Cluster) awaitHTTP(ctx context.Context, name, url string) error {
 
 // Await polls until ready returns nil. It fails if ctx or a program of the cluster ends
 // before.
-func (c *Cluster) Await(ctx context.Context, what string, ready func(context.Context) error) error {
+func (ps *programs) Await(ctx context.Context, what string, ready func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	err := Poll(ctx, func(ctx context.Context) error {
-		if ended := c.ended(); ended != nil {
+		if ended := ps.ended(); ended != nil {
 			cancel(ended)
 		}
 		return ready(ctx)
@@ -242,8 +242,8 @@ func (c *Cluster) Await(ctx context.Context, what string, ready func(context.Con
 }
 
 // ended returns the error of a program that has ended.
-func (c *Cluster) ended() error {
-	for _, p := range c.programs() {
+func (ps *programs) ended() error {
+	for _, p := range ps.list() {
 		if err := p.err(); err != nil {
 			return err
 		}
@@ -251,8 +251,8 @@ func (c *Cluster) ended() error {
 	return nil
 }
 
-func (c *Cluster) programs() []*Process {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return append([]*Process(nil), c.processes...)
+func (ps *programs) list() []*Process {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return append([]*Process(nil), ps.processes...)
 }

@@ -28,28 +28,28 @@ const (
 // webhookService is the Service through which the API server reaches core's webhooks.
 const webhookService = "crossplane-webhooks"
 
-// startCrossplane does what Crossplane's Helm chart and Deployments do, and returns
+// start does what Crossplane's Helm chart and Deployments do, and returns
 // when core is ready.
-func (c *Cluster) startCrossplane(ctx context.Context, coreArgs []string) error {
+func (x *crossplaneRelease) start(ctx context.Context, coreArgs []string) error {
 	free, err := Ports(3)
 	if err != nil {
 		return err
 	}
 	webhookPort, metricsPort, healthPort := free[0], free[1], free[2]
-	files := filepath.Join(c.bin, crossplane+".d")
+	files := filepath.Join(x.bin, crossplane+".d")
 	// The init container applies them too, but fails if the API server does not
 	// serve them at once.
-	if err := c.applyFiles(ctx, filepath.Join(files, "crds")); err != nil {
+	if err := x.applyFiles(ctx, filepath.Join(files, "crds")); err != nil {
 		return err
 	}
-	if err := c.applyChart(ctx, filepath.Join(files, "chart")); err != nil {
+	if err := x.applyChart(ctx, filepath.Join(files, "chart")); err != nil {
 		return err
 	}
-	core, err := c.serviceAccountEnv(ctx, "crossplane")
+	core, err := x.serviceAccountEnv(ctx, "crossplane")
 	if err != nil {
 		return err
 	}
-	rbac, err := c.serviceAccountEnv(ctx, "rbac-manager")
+	rbac, err := x.serviceAccountEnv(ctx, "rbac-manager")
 	if err != nil {
 		return err
 	}
@@ -57,33 +57,33 @@ func (c *Cluster) startCrossplane(ctx context.Context, coreArgs []string) error 
 		"WEBHOOK_SERVICE_NAME="+webhookService, "WEBHOOK_SERVICE_NAMESPACE="+SystemNamespace,
 		"WEBHOOK_SERVICE_PORT="+strconv.Itoa(webhookPort),
 		"TLS_CA_SECRET_NAME="+secretRootCA, "TLS_SERVER_SECRET_NAME="+secretServer, "TLS_CLIENT_SECRET_NAME="+secretClient,
-		"TLS_SERVER_CERTS_DIR="+c.dir.in(secretServer), "TLS_CLIENT_CERTS_DIR="+c.dir.in(secretClient),
+		"TLS_SERVER_CERTS_DIR="+x.dir.in(secretServer), "TLS_CLIENT_CERTS_DIR="+x.dir.in(secretClient),
 		"CRDS_PATH="+filepath.Join(files, "crds"), "WEBHOOK_CONFIGS_PATH="+filepath.Join(files, "webhookconfigurations"),
 	)
-	if err := c.initCrossplane(ctx, core); err != nil {
+	if err := x.runInit(ctx, core); err != nil {
 		return err
 	}
 	for _, name := range []string{secretServer, secretClient} {
-		if err := c.mountSecret(ctx, name); err != nil {
+		if err := x.mountSecret(ctx, name); err != nil {
 			return err
 		}
 	}
-	c.metrics = "http://" + loopback(metricsPort) + "/metrics"
-	c.core = c.add("crossplane", crossplane, core, append([]string{
+	x.metrics = "http://" + loopback(metricsPort) + "/metrics"
+	x.core = x.programs.add("crossplane", crossplane, core, append([]string{
 		"core", "start",
 		"--package-runtime=Function=External;Provider=External",
-		"--xpkg-cache-dir=" + c.dir.in("xpkg"), "--xfn-cache-dir=" + c.dir.in("xfn"),
+		"--xpkg-cache-dir=" + x.dir.in("xpkg"), "--xfn-cache-dir=" + x.dir.in("xfn"),
 		"--webhook-port=" + strconv.Itoa(webhookPort),
 		"--metrics-port=" + strconv.Itoa(metricsPort),
 		"--health-probe-port=" + strconv.Itoa(healthPort),
 	}, append(debugArgs(), coreArgs...)...)...)
-	c.rbac = c.add("crossplane-rbac-manager", crossplane, rbac, append([]string{
+	x.rbac = x.programs.add("crossplane-rbac-manager", crossplane, rbac, append([]string{
 		"rbac", "start", "--provider-clusterrole=crossplane:allowed-provider-permissions",
 	}, debugArgs()...)...)
-	if err := errors.Join(os.Mkdir(c.dir.in("xpkg"), 0o700), os.Mkdir(c.dir.in("xfn"), 0o700), c.core.Start(), c.rbac.Start()); err != nil {
+	if err := errors.Join(os.Mkdir(x.dir.in("xpkg"), 0o700), os.Mkdir(x.dir.in("xfn"), 0o700), x.core.Start(), x.rbac.Start()); err != nil {
 		return err
 	}
-	return c.awaitHTTP(ctx, crossplane, "http://"+loopback(healthPort)+"/readyz")
+	return x.programs.awaitHTTP(ctx, crossplane, "http://"+loopback(healthPort)+"/readyz")
 }
 
 // debugging reports whether Crossplane logs every reconcile and the API server serves
@@ -101,7 +101,7 @@ func debugArgs() []string {
 
 // applyChart applies the Helm chart without its Deployments, and waits until the
 // ClusterRoles have their aggregated rules.
-func (c *Cluster) applyChart(ctx context.Context, dir string) error {
+func (x *crossplaneRelease) applyChart(ctx context.Context, dir string) error {
 	manifests, err := renderChart(dir, SystemNamespace)
 	if err != nil {
 		return err
@@ -110,12 +110,12 @@ func (c *Cluster) applyChart(ctx context.Context, dir string) error {
 	service := fmt.Sprintf("{apiVersion: v1, kind: Service, metadata: {name: %s, namespace: %s}, spec: {type: ExternalName, externalName: localhost}}",
 		webhookService, SystemNamespace)
 	namespace := "{apiVersion: v1, kind: Namespace, metadata: {name: " + SystemNamespace + "}}"
-	if err := c.ApplyIn(ctx, SystemNamespace, append([]string{namespace, service}, manifests...)...); err != nil {
+	if err := x.objects.ApplyIn(ctx, SystemNamespace, append([]string{namespace, service}, manifests...)...); err != nil {
 		return err
 	}
-	return c.Await(ctx, crossplane, func(ctx context.Context) error {
+	return x.programs.Await(ctx, crossplane, func(ctx context.Context) error {
 		var role rbacv1.ClusterRole
-		if err := c.client.Get(ctx, client.ObjectKey{Name: "crossplane"}, &role); err != nil {
+		if err := x.client.Get(ctx, client.ObjectKey{Name: "crossplane"}, &role); err != nil {
 			return err
 		}
 		if len(role.Rules) == 0 {
@@ -126,7 +126,7 @@ func (c *Cluster) applyChart(ctx context.Context, dir string) error {
 }
 
 // applyFiles applies the YAML files of a folder.
-func (c *Cluster) applyFiles(ctx context.Context, dir string) error {
+func (x *crossplaneRelease) applyFiles(ctx context.Context, dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
 		return err
@@ -139,13 +139,13 @@ func (c *Cluster) applyFiles(ctx context.Context, dir string) error {
 		}
 		manifests = append(manifests, string(raw))
 	}
-	return c.Apply(ctx, manifests...)
+	return x.objects.Apply(ctx, manifests...)
 }
 
 // serviceAccountEnv returns the environment of a program that runs as the service
 // account in Crossplane's namespace.
-func (c *Cluster) serviceAccountEnv(ctx context.Context, name string) ([]string, error) {
-	path, err := c.serviceAccountKubeconfig(ctx, name)
+func (x *crossplaneRelease) serviceAccountEnv(ctx context.Context, name string) ([]string, error) {
+	path, err := x.serviceAccountKubeconfig(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -153,36 +153,36 @@ func (c *Cluster) serviceAccountEnv(ctx context.Context, name string) ([]string,
 		"KUBECONFIG="+path,
 		"POD_NAMESPACE="+SystemNamespace,
 		"POD_SERVICE_ACCOUNT="+name,
-		"HOME="+c.dir.path,
+		"HOME="+x.dir.path,
 		"PATH="+os.Getenv("PATH"),
 	), nil
 }
 
 // serviceAccountKubeconfig writes a kubeconfig with a token of the service account in
 // Crossplane's namespace, and returns its path.
-func (c *Cluster) serviceAccountKubeconfig(ctx context.Context, name string) (string, error) {
+func (x *crossplaneRelease) serviceAccountKubeconfig(ctx context.Context, name string) (string, error) {
 	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: name}}
 	seconds := int64(validity.Seconds())
 	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
-	if err := c.client.SubResource("token").Create(ctx, sa, token); err != nil {
+	if err := x.client.SubResource("token").Create(ctx, sa, token); err != nil {
 		return "", fmt.Errorf("cannot get token of service account %q: %w", name, err)
 	}
-	path := c.dir.in(name + ".kubeconfig")
-	return path, writeKubeconfig(path, c.config, token.Status.Token)
+	path := x.dir.in(name + ".kubeconfig")
+	return path, writeKubeconfig(path, x.config, token.Status.Token)
 }
 
-// initCrossplane runs the init container of Crossplane's core until it
+// runInit runs the init container of Crossplane's core until it
 // succeeds, as a kubelet would.
-func (c *Cluster) initCrossplane(ctx context.Context, env []string) error {
+func (x *crossplaneRelease) runInit(ctx context.Context, env []string) error {
 	p := &Process{
 		name: "crossplane-init",
-		path: filepath.Join(c.bin, crossplane),
+		path: filepath.Join(x.bin, crossplane),
 		args: []string{"core", "init", "--activation=*"}, // the chart's default
 		env:  env,
-		log:  c.dir.in("logs", "crossplane-init.log"),
+		log:  x.dir.in("logs", "crossplane-init.log"),
 	}
 	defer p.Kill()
-	return c.Await(ctx, p.name, func(ctx context.Context) error {
+	return x.programs.Await(ctx, p.name, func(ctx context.Context) error {
 		if err := p.Start(); err != nil {
 			return err
 		}
@@ -191,12 +191,12 @@ func (c *Cluster) initCrossplane(ctx context.Context, env []string) error {
 }
 
 // mountSecret writes a Secret to the folder of the same name, as a kubelet mounts it.
-func (c *Cluster) mountSecret(ctx context.Context, name string) error {
+func (x *crossplaneRelease) mountSecret(ctx context.Context, name string) error {
 	var s corev1.Secret
-	if err := c.client.Get(ctx, client.ObjectKey{Namespace: SystemNamespace, Name: name}, &s); err != nil {
+	if err := x.client.Get(ctx, client.ObjectKey{Namespace: SystemNamespace, Name: name}, &s); err != nil {
 		return fmt.Errorf("cannot get Secret %q: %w", name, err)
 	}
-	if err := writeFiles(c.dir.in(name), s.Data); err != nil {
+	if err := writeFiles(x.dir.in(name), s.Data); err != nil {
 		return fmt.Errorf("cannot write Secret %q: %w", name, err)
 	}
 	return nil

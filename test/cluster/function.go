@@ -58,8 +58,8 @@ func (c *Cluster) ServeFunction(ctx context.Context, name string, fn fnv1.Functi
 
 // FunctionCertificates writes the certificates of a Function (tls.crt,
 // tls.key, ca.crt) to dir, for a program that serves it.
-func (c *Cluster) FunctionCertificates(ctx context.Context, dir string) error {
-	files, err := c.serverCertificate(ctx)
+func (ce *certificates) FunctionCertificates(ctx context.Context, dir string) error {
+	files, err := ce.serverCertificate(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func (c *Cluster) FunctionCertificates(ctx context.Context, dir string) error {
 
 // serverCertificate creates a certificate that Crossplane trusts: tls.crt, tls.key and
 // ca.crt.
-func (c *Cluster) serverCertificate(ctx context.Context) (map[string][]byte, error) {
-	ca, err := c.functionAuthority(ctx)
+func (ce *certificates) serverCertificate(ctx context.Context) (map[string][]byte, error) {
+	ca, err := ce.functionAuthority(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func (c *Cluster) serverCertificate(ctx context.Context) (map[string][]byte, err
 	return map[string][]byte{tlsCert: cert, tlsKey: key, caCert: ca.pem}, nil
 }
 
-func (c *Cluster) functionCredentials(ctx context.Context) (credentials.TransportCredentials, error) {
-	files, err := c.serverCertificate(ctx)
+func (ce *certificates) functionCredentials(ctx context.Context) (credentials.TransportCredentials, error) {
+	files, err := ce.serverCertificate(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +100,9 @@ func (c *Cluster) functionCredentials(ctx context.Context) (credentials.Transpor
 }
 
 // functionAuthority returns the certificate authority that Crossplane trusts.
-func (c *Cluster) functionAuthority(ctx context.Context) (*authority, error) {
+func (ce *certificates) functionAuthority(ctx context.Context) (*authority, error) {
 	var s corev1.Secret
-	if err := c.client.Get(ctx, client.ObjectKey{Namespace: SystemNamespace, Name: secretRootCA}, &s); err != nil {
+	if err := ce.client.Get(ctx, client.ObjectKey{Namespace: SystemNamespace, Name: secretRootCA}, &s); err != nil {
 		return nil, fmt.Errorf("cannot get certificate authority of Crossplane: %w", err)
 	}
 	return parseAuthority(s.Data[tlsCert], s.Data[tlsKey])

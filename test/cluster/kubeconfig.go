@@ -34,7 +34,7 @@ func writeKubeconfig(path string, cfg *rest.Config, token string) error {
 
 // Kubectl runs kubectl as the cluster's administrator, and returns what it prints. A
 // failure of kubectl fails the test.
-func (c *Cluster) Kubectl(t testing.TB, args ...string) string {
+func (c *connection) Kubectl(t testing.TB, args ...string) string {
 	t.Helper()
 	if _, err := os.Stat(c.kubectl()); err != nil {
 		Missing(t, "kubectl", "make bin/kubectl")
@@ -47,7 +47,7 @@ func (c *Cluster) Kubectl(t testing.TB, args ...string) string {
 }
 
 // RunKubectl is like Kubectl, and returns a failure with what kubectl says of it.
-func (c *Cluster) RunKubectl(ctx context.Context, args ...string) (string, error) {
+func (c *connection) RunKubectl(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.kubectl(), append([]string{"--kubeconfig", c.Kubeconfig()}, args...)...)
 	// Without a cache, which may be older than CRDs: kubectl would leave out kinds of a category.
 	cmd.Env = append(os.Environ(), "KUBECACHEDIR="+os.DevNull)
@@ -60,4 +60,4 @@ func (c *Cluster) RunKubectl(ctx context.Context, args ...string) (string, error
 }
 
 // kubectl returns the path of the program.
-func (c *Cluster) kubectl() string { return filepath.Join(c.bin, "kubectl") }
+func (c *connection) kubectl() string { return filepath.Join(c.bin, "kubectl") }

@@ -33,12 +33,12 @@ func (c *Cluster) watch(t testing.TB) {
 }
 
 // Logs returns the last lines of the log of each program.
-func (c *Cluster) Logs() string { return c.logs(nil) }
+func (l *logFolder) Logs() string { return l.logs(nil) }
 
 // logSizes returns the sizes of the logs in bytes, by path.
-func (c *Cluster) logSizes() map[string]int64 {
+func (l *logFolder) logSizes() map[string]int64 {
 	sizes := map[string]int64{}
-	for _, path := range c.logFiles() {
+	for _, path := range l.logFiles() {
 		if info, err := os.Stat(path); err == nil {
 			sizes[path] = info.Size()
 		}
@@ -46,15 +46,15 @@ func (c *Cluster) logSizes() map[string]int64 {
 	return sizes
 }
 
-func (c *Cluster) logFiles() []string {
-	files, _ := filepath.Glob(c.dir.in("logs", "*.log")) // the pattern is valid
+func (l *logFolder) logFiles() []string {
+	files, _ := filepath.Glob(l.dir.in("logs", "*.log")) // the pattern is valid
 	return files
 }
 
 // logs returns the last lines of each log after the given offsets in bytes.
-func (c *Cluster) logs(from map[string]int64) string {
+func (l *logFolder) logs(from map[string]int64) string {
 	var b strings.Builder
-	for _, path := range c.logFiles() {
+	for _, path := range l.logFiles() {
 		raw, err := os.ReadFile(path)
 		if err != nil {
 			continue
@@ -76,11 +76,11 @@ func isRoutine(line []byte) bool {
 }
 
 // events returns the events of all namespaces since then, oldest first.
-func (c *Cluster) events(since time.Time) string {
+func (ob *objects) events(since time.Time) string {
 	ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit(5*time.Second))
 	defer cancel()
 	var list corev1.EventList
-	if err := c.client.List(ctx, &list); err != nil {
+	if err := ob.client.List(ctx, &list); err != nil {
 		return fmt.Sprintf("cannot list events: %v", err)
 	}
 	recent := slices.DeleteFunc(list.Items, func(e corev1.Event) bool { return happened(e).Before(since.Add(-time.Second)) })

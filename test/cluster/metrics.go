@@ -22,7 +22,7 @@ const (
 // CrossplaneMetric returns the sum of all series of a metric of Crossplane's core. A
 // metric without series is 0.
 func (c *Cluster) CrossplaneMetric(ctx context.Context, name string) (float64, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.metrics, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.crossplane.metrics, nil)
 	if err != nil {
 		return 0, fmt.Errorf("cannot read metrics of Crossplane: %w", err)
 	}

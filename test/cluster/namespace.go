@@ -14,27 +14,27 @@ import (
 
 // Namespace creates a namespace for the test, and deletes it in the background when
 // the test ends.
-func (c *Cluster) Namespace(t testing.TB) string {
+func (ob *objects) Namespace(t testing.TB) string {
 	t.Helper()
-	return c.namespace(t, metav1.ObjectMeta{GenerateName: "test-"})
+	return ob.namespace(t, metav1.ObjectMeta{GenerateName: "test-"})
 }
 
 // NamespaceCalled is Namespace with a name that no other test uses.
-func (c *Cluster) NamespaceCalled(t testing.TB, name string) {
+func (ob *objects) NamespaceCalled(t testing.TB, name string) {
 	t.Helper()
-	c.namespace(t, metav1.ObjectMeta{Name: name})
+	ob.namespace(t, metav1.ObjectMeta{Name: name})
 }
 
-func (c *Cluster) namespace(t testing.TB, meta metav1.ObjectMeta) string {
+func (ob *objects) namespace(t testing.TB, meta metav1.ObjectMeta) string {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: meta}
-	if err := c.client.Create(t.Context(), ns); err != nil {
+	if err := ob.client.Create(t.Context(), ns); err != nil {
 		t.Fatalf("cannot create namespace: %v", err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit(10*time.Second))
 		defer cancel()
-		if err := c.client.Delete(ctx, ns); client.IgnoreNotFound(err) != nil {
+		if err := ob.client.Delete(ctx, ns); client.IgnoreNotFound(err) != nil {
 			t.Logf("cannot delete namespace %q: %v", ns.Name, err)
 		}
 	})

@@ -10,8 +10,8 @@ import (
 )
 
 // Objects returns the objects of all kinds in a namespace as "KIND NAME", except events.
-func (c *Cluster) Objects(ctx context.Context, namespace string) (map[string]bool, error) {
-	d, err := discovery.NewDiscoveryClientForConfig(c.Config())
+func (ob *objects) Objects(ctx context.Context, namespace string) (map[string]bool, error) {
+	d, err := discovery.NewDiscoveryClientForConfig(ob.Config())
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (c *Cluster) Objects(ctx context.Context, namespace string) (map[string]boo
 			}
 			list := &metav1.PartialObjectMetadataList{}
 			list.APIVersion, list.Kind = group.GroupVersion, r.Kind+"List"
-			if err := c.client.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			if err := ob.client.List(ctx, list, client.InNamespace(namespace)); err != nil {
 				return nil, err
 			}
 			for _, o := range list.Items {

@@ -40,8 +40,8 @@ type run struct {
 
 // Run runs a program, such as a provider, until the cluster stops. env adds to the
 // variables of this process. A failed test prints the program's log.
-func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process, error) {
-	p := c.add(name, path, slices.Concat(os.Environ(), env), args...)
+func (ps *programs) Run(name, path string, env []string, args ...string) (*Process, error) {
+	p := ps.add(name, path, slices.Concat(os.Environ(), env), args...)
 	return p, p.Start()
 }
 

@@ -38,16 +38,16 @@ func (c *Cluster) ConnectProvider(ctx context.Context, name string) (kubeconfig 
 	if err := c.client.Create(ctx, deployment); err != nil && !apierrors.IsAlreadyExists(err) {
 		return "", fmt.Errorf("cannot create Deployment of Provider %q: %w", name, err)
 	}
-	return c.serviceAccountKubeconfig(ctx, account.Name)
+	return c.crossplane.serviceAccountKubeconfig(ctx, account.Name)
 }
 
 // runtimeAccount returns the name of the service account of a Provider's revision: its own,
 // or that of the runtime configuration that a matching ImageConfig or the Provider names.
 // With the runtime "External" revisions do not get the name from the Provider.
-func (c *Cluster) runtimeAccount(ctx context.Context, provider string, revision *unstructured.Unstructured) (string, error) {
+func (ob *objects) runtimeAccount(ctx context.Context, provider string, revision *unstructured.Unstructured) (string, error) {
 	installed := &unstructured.Unstructured{}
 	installed.SetGroupVersionKind(revision.GroupVersionKind().GroupVersion().WithKind("Provider"))
-	if err := c.client.Get(ctx, client.ObjectKey{Name: provider}, installed); err != nil {
+	if err := ob.client.Get(ctx, client.ObjectKey{Name: provider}, installed); err != nil {
 		return "", err
 	}
 	named, _, _ := unstructured.NestedString(installed.Object, "spec", "runtimeConfigRef", "name")
@@ -56,7 +56,7 @@ func (c *Cluster) runtimeAccount(ctx context.Context, provider string, revision 
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion("pkg.crossplane.io/v1beta1")
 	list.SetKind("ImageConfigList")
-	if err := c.client.List(ctx, list); err != nil {
+	if err := ob.client.List(ctx, list); err != nil {
 		return "", err
 	}
 	for _, config := range list.Items {
@@ -68,7 +68,7 @@ func (c *Cluster) runtimeAccount(ctx context.Context, provider string, revision 
 		runtime := &unstructured.Unstructured{}
 		runtime.SetAPIVersion("pkg.crossplane.io/v1beta1")
 		runtime.SetKind("DeploymentRuntimeConfig")
-		if err := c.client.Get(ctx, client.ObjectKey{Name: ref}, runtime); err != nil {
+		if err := ob.client.Get(ctx, client.ObjectKey{Name: ref}, runtime); err != nil {
 			return "", fmt.Errorf("cannot get DeploymentRuntimeConfig %q: %w", ref, err)
 		}
 		if name, _, _ := unstructured.NestedString(runtime.Object, "spec", "serviceAccountTemplate", "metadata", "name"); name != "" {

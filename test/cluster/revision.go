@@ -32,11 +32,11 @@ const unpackedWithin = time.Minute
 // (host:port on loopback) with [Cluster.FunctionCertificates]. As the runtime
 // "External" requires, it sets the endpoint of the active revision and marks it
 // healthy.
-func (c *Cluster) ConnectFunction(ctx context.Context, name, address string) error {
-	if err := c.ensureFunction(ctx, name); err != nil {
+func (r *revisions) ConnectFunction(ctx context.Context, name, address string) error {
+	if err := r.ensureFunction(ctx, name); err != nil {
 		return err
 	}
-	_, err := c.reportRuntime(ctx, "Function", name, func(revision *unstructured.Unstructured) error {
+	_, err := r.reportRuntime(ctx, "Function", name, func(revision *unstructured.Unstructured) error {
 		if err := unstructured.SetNestedField(revision.Object, address, "status", "endpoint"); err != nil {
 			return err
 		}
@@ -50,22 +50,22 @@ func (c *Cluster) ConnectFunction(ctx context.Context, name, address string) err
 
 // reportRuntime waits for the active revision of a package, sets its status with set,
 // and marks its runtime healthy.
-func (c *Cluster) reportRuntime(ctx context.Context, kind, name string, set func(*unstructured.Unstructured) error) (*unstructured.Unstructured, error) {
+func (r *revisions) reportRuntime(ctx context.Context, kind, name string, set func(*unstructured.Unstructured) error) (*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(unpackedWithin))
 	defer cancel()
 	var revision *unstructured.Unstructured
 	err := Poll(ctx, func(ctx context.Context) error {
 		var err error
-		if revision, err = c.activeRevision(ctx, kind, name); err != nil {
+		if revision, err = r.activeRevision(ctx, kind, name); err != nil {
 			return err
 		}
-		if err := c.reportCertificate(ctx, name, revision); err != nil {
+		if err := r.reportCertificate(ctx, name, revision); err != nil {
 			return err
 		}
 		if err := errors.Join(setHealthy(revision), set(revision)); err != nil {
 			return err
 		}
-		return c.client.Status().Update(ctx, revision) // a conflict is retried
+		return r.client.Status().Update(ctx, revision) // a conflict is retried
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect %s %q: %w", kind, name, err)
@@ -75,8 +75,8 @@ func (c *Cluster) reportRuntime(ctx context.Context, kind, name string, set func
 
 // ReportProviderDown reports that no pod of an installed Provider is available, as the
 // package manager does.
-func (c *Cluster) ReportProviderDown(ctx context.Context, name string) error {
-	revision, err := c.activeRevision(ctx, "Provider", name)
+func (r *revisions) ReportProviderDown(ctx context.Context, name string) error {
+	revision, err := r.activeRevision(ctx, "Provider", name)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (c *Cluster) ReportProviderDown(ctx context.Context, name string) error {
 	}); err != nil {
 		return err
 	}
-	return c.client.Status().Update(ctx, revision)
+	return r.client.Status().Update(ctx, revision)
 }
 
 // setHealthy sets the condition that a package runtime reports.
@@ -111,23 +111,23 @@ func setHealth(revision *unstructured.Unstructured, condition map[string]any) er
 // reportCertificate creates a Secret with a server's certificate and sets its name in
 // the status: the package manager requires it before it installs the package's
 // objects.
-func (c *Cluster) reportCertificate(ctx context.Context, name string, revision *unstructured.Unstructured) error {
-	data, err := c.serverCertificate(ctx)
+func (r *revisions) reportCertificate(ctx context.Context, name string, revision *unstructured.Unstructured) error {
+	data, err := r.certificates.serverCertificate(ctx)
 	if err != nil {
 		return err
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: name + "-tls-server"}, Data: data}
-	if err := c.client.Create(ctx, secret); err != nil && !apierrors.IsAlreadyExists(err) {
+	if err := r.client.Create(ctx, secret); err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	return unstructured.SetNestedField(revision.Object, secret.Name, "status", "tlsServerSecretName")
 }
 
 // activeRevision returns the active revision of a package.
-func (c *Cluster) activeRevision(ctx context.Context, kind, name string) (*unstructured.Unstructured, error) {
+func (r *revisions) activeRevision(ctx context.Context, kind, name string) (*unstructured.Unstructured, error) {
 	var list unstructured.UnstructuredList
 	list.SetGroupVersionKind(schema.FromAPIVersionAndKind(packages, kind+"RevisionList"))
-	if err := c.client.List(ctx, &list, client.MatchingLabels{labelPackage: name}); err != nil {
+	if err := r.client.List(ctx, &list, client.MatchingLabels{labelPackage: name}); err != nil {
 		return nil, err
 	}
 	for i := range list.Items {
@@ -142,9 +142,9 @@ func (c *Cluster) activeRevision(ctx context.Context, kind, name string) (*unstr
 // ensureFunction creates a Function and its revision if they do not exist, in place of
 // the package manager, and pauses them so that the package manager does not pull a
 // package.
-func (c *Cluster) ensureFunction(ctx context.Context, name string) error {
+func (r *revisions) ensureFunction(ctx context.Context, name string) error {
 	image := "registry.invalid/" + name + ":v0.0.0"
-	err := c.client.Create(ctx, paused("Function", name, map[string]any{"package": image}))
+	err := r.client.Create(ctx, paused("Function", name, map[string]any{"package": image}))
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (c *Cluster) ensureFunction(ctx context.Context, name string) error {
 		"image": image, "desiredState": "Active", "revision": int64(1),
 	})
 	revision.SetLabels(map[string]string{labelPackage: name})
-	if err := c.client.Create(ctx, revision); err != nil {
+	if err := r.client.Create(ctx, revision); err != nil {
 		return fmt.Errorf("cannot create revision of Function %q: %w", name, err)
 	}
 	return nil

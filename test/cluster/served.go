@@ -15,7 +15,7 @@ import (
 
 // awaitServed waits until the API server serves the kinds of the CRDs among YAML documents:
 // it discovers them some time after they are applied.
-func (c *Cluster) awaitServed(ctx context.Context, documents ...string) error {
+func (ob *objects) awaitServed(ctx context.Context, documents ...string) error {
 	objects, err := Decode(documents...)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (c *Cluster) awaitServed(ctx context.Context, documents ...string) error {
 			}
 			list := &unstructured.UnstructuredList{}
 			list.SetGroupVersionKind(schema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind + "List"})
-			serves := func(ctx context.Context) error { return c.client.List(ctx, list, client.Limit(1)) }
+			serves := func(ctx context.Context) error { return ob.client.List(ctx, list, client.Limit(1)) }
 			if err := Poll(ctx, serves); err != nil {
 				return fmt.Errorf("cannot list objects of CRD %q: %w", o.GetName(), err)
 			}
