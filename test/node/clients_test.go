@@ -175,11 +175,11 @@ func (c *clients) more(t *testing.T, n int) {
 
 // verify ends the clients, and checks what they saw and how the queue of the namespace says
 // that their requests ended.
-func (c *clients) verify(t *testing.T, w *world) {
+func (c *clients) verify(t *testing.T, m *messaging) {
 	t.Helper()
 	c.end()
 	h := &c.events
-	h.Outcomes = w.outcomes(t, history.Namespace)
+	h.Outcomes = m.outcomes(t, history.Namespace)
 	h.Verify(t, history.EndsOnce, history.OneGeneration, history.NothingLost)
 	tell("The queue agrees: each of %d requests ended once, with the text of one generation", len(h.Entries))
 }

@@ -25,12 +25,12 @@ func object(ns, name, kind string) *unstructured.Unstructured {
 
 // tells waits until the condition Serving of a claim is as wanted, and returns its reason and
 // message.
-func (w *world) tells(ctx context.Context, ns, name, kind string, wanted func(status, reason, message string) bool) (told string, err error) {
+func (cl *claims) tells(ctx context.Context, ns, name, kind string, wanted func(status, reason, message string) bool) (told string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, waittest.Limit(5*time.Minute))
 	defer cancel()
 	err = cluster.Poll(ctx, func(ctx context.Context) error {
 		o := object(ns, name, kind)
-		if err := w.Client().Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+		if err := cl.Client().Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
 			return err
 		}
 		conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")

@@ -10,9 +10,9 @@ import (
 
 // describes tests that kubectl describe tells users that a Dllama is served on so many nodes,
 // and kubectl explain what its fields are for.
-func (w *world) describes(t *testing.T, name, nodes string) {
+func (cl *claims) describes(t *testing.T, name, nodes string) {
 	t.Helper()
-	description := w.Kubectl(t, "describe", "dllama", name)
+	description := cl.Kubectl(t, "describe", "dllama", name)
 	told := conditions(description)
 	tell("  kubectl describe dllama %s", name)
 	tellAll(append(told, events(description)...))
@@ -21,8 +21,8 @@ func (w *world) describes(t *testing.T, name, nodes string) {
 			t.Errorf("the conditions do not tell %q:\n%s", want, description)
 		}
 	}
-	w.explains(t, "dllama.spec.replicaPower", "2^p nodes in all")
-	w.explains(t, "dllama.spec.expose", "Exposes the model over HTTP")
+	cl.explains(t, "dllama.spec.replicaPower", "2^p nodes in all")
+	cl.explains(t, "dllama.spec.expose", "Exposes the model over HTTP")
 }
 
 // conditions returns the conditions in what kubectl describes, each in a line.
@@ -59,9 +59,9 @@ func events(description string) (lines []string) {
 }
 
 // explains tests that kubectl explains a field in these words, and prints its description.
-func (w *world) explains(t *testing.T, field, words string) {
+func (cl *claims) explains(t *testing.T, field, words string) {
 	t.Helper()
-	explanation := w.Kubectl(t, "explain", field)
+	explanation := cl.Kubectl(t, "explain", field)
 	_, description, _ := strings.Cut(explanation, "DESCRIPTION:\n")
 	description, _, _ = strings.Cut(description, "FIELDS:")
 	description = strings.Join(strings.Fields(description), " ")

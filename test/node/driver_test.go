@@ -9,29 +9,29 @@ import (
 )
 
 // addDriver runs the CSI driver, with the Secret for its mounts, until the test ends.
-func (w *world) addDriver(t *testing.T) {
+func (i *installer) addDriver(t *testing.T) {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/csi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	kubelet := "/var/lib/kubelet"
-	if w.node != nil {
-		kubelet = w.node.KubeletDir()
+	if i.node != nil {
+		kubelet = i.node.KubeletDir()
 	}
-	driver := strings.NewReplacer("REGISTRY", w.registry, "KUBELET", kubelet).Replace(string(raw))
-	if err := w.Apply(t.Context(), driver, w.mountSecret(t)); err != nil {
+	driver := strings.NewReplacer("REGISTRY", i.registry, "KUBELET", kubelet).Replace(string(raw))
+	if err := i.Apply(t.Context(), driver, i.mountSecret(t)); err != nil {
 		t.Fatal(err)
 	}
-	w.podsReady(t, "kube-system", "app=csi", 1)
+	i.pods.ready(t, "kube-system", "app=csi", 1)
 	tell("A CSI driver runs on each node")
 }
 
 // mountSecret returns the Secret of the driver with the credentials of the object store.
-func (w *world) mountSecret(t *testing.T) string {
+func (i *installer) mountSecret(t *testing.T) string {
 	t.Helper()
 	value := func(key string) string {
-		raw, err := base64.StdEncoding.DecodeString(w.Kubectl(t, "get", "secret", "s3-credentials", "--namespace=s3", "--output=jsonpath={.data."+key+"}"))
+		raw, err := base64.StdEncoding.DecodeString(i.Kubectl(t, "get", "secret", "s3-credentials", "--namespace=s3", "--output=jsonpath={.data."+key+"}"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,18 +31,18 @@ func TestFaults(t *testing.T) {
 	w := koldun(t)
 	tell("Faults: parts of Koldun end without grace while clients ask, and each request ends once.")
 	ours := func(component string) string { return "koldun.gorizond.io/component=" + component }
-	w.disturbs(t, "testdata/steady.yaml", steady(), []fault{
-		{name: "gateways killed", happens: w.kills("default", ours("gateway")), fails: []string{string(history.Broken)}},
-		{name: "dispatchers killed", happens: w.kills("default", ours("dispatcher"))},
-		{name: "root killed", happens: w.kills("default", ours("root")), fails: []string{"interrupted"}},
-		{name: "provider killed", happens: w.kills("crossplane-system", "pkg.crossplane.io/provider=gorizond-koldun-provider")},
-		{name: "function killed", happens: w.kills("crossplane-system", "pkg.crossplane.io/function=gorizond-koldun-function")},
-		{name: "Crossplane killed", happens: w.kills("crossplane-system", "app=crossplane")},
-		{name: "RBAC manager of Crossplane killed", happens: w.kills("crossplane-system", "app=crossplane-rbac-manager")},
-		{name: "object store killed", happens: func(t *testing.T) { t.Helper(); w.crashes(t, "s3", "s3-0") }},
-		{name: "leader of NATS killed", happens: func(t *testing.T) { t.Helper(); w.crashes(t, "nats", w.leader(t)) }},
-		{name: "another server of NATS killed", happens: func(t *testing.T) { t.Helper(); w.crashes(t, "nats", w.follower(t)) }},
-		{name: "node drained", happens: w.drains, fails: []string{string(history.Broken), "interrupted"}},
+	w.faults.disturbs(t, "testdata/steady.yaml", steady(), []fault{
+		{name: "gateways killed", happens: w.pods.kills("default", ours("gateway")), fails: []string{string(history.Broken)}},
+		{name: "dispatchers killed", happens: w.pods.kills("default", ours("dispatcher"))},
+		{name: "root killed", happens: w.pods.kills("default", ours("root")), fails: []string{"interrupted"}},
+		{name: "provider killed", happens: w.pods.kills("crossplane-system", "pkg.crossplane.io/provider=gorizond-koldun-provider")},
+		{name: "function killed", happens: w.pods.kills("crossplane-system", "pkg.crossplane.io/function=gorizond-koldun-function")},
+		{name: "Crossplane killed", happens: w.pods.kills("crossplane-system", "app=crossplane")},
+		{name: "RBAC manager of Crossplane killed", happens: w.pods.kills("crossplane-system", "app=crossplane-rbac-manager")},
+		{name: "object store killed", happens: func(t *testing.T) { t.Helper(); w.pods.crashes(t, "s3", "s3-0") }},
+		{name: "leader of NATS killed", happens: func(t *testing.T) { t.Helper(); w.pods.crashes(t, "nats", w.nats.leader(t)) }},
+		{name: "another server of NATS killed", happens: func(t *testing.T) { t.Helper(); w.pods.crashes(t, "nats", w.nats.follower(t)) }},
+		{name: "node drained", happens: w.faults.drains, fails: []string{string(history.Broken), "interrupted"}},
 	})
 }
 
@@ -66,26 +66,26 @@ func TestRingFaults(t *testing.T) {
 	}
 	pods := steady()
 	pods["worker"] = 3
-	w.disturbs(t, claim, pods, []fault{
-		{name: "workers killed", happens: w.kills("default", "koldun.gorizond.io/component=worker"), fails: []string{"interrupted"}},
-		{name: "root killed", happens: w.kills("default", "koldun.gorizond.io/component=root"), fails: []string{"interrupted"}},
+	w.faults.disturbs(t, claim, pods, []fault{
+		{name: "workers killed", happens: w.pods.kills("default", "koldun.gorizond.io/component=worker"), fails: []string{"interrupted"}},
+		{name: "root killed", happens: w.pods.kills("default", "koldun.gorizond.io/component=root"), fails: []string{"interrupted"}},
 	})
 }
 
 // disturbs applies a claim with the model of history and so many pods by their components, lets
 // clients ask it while faults happen, and checks what became of their requests.
-func (w *world) disturbs(t *testing.T, claim string, pods map[string]int, faults []fault) {
+func (fa *faults) disturbs(t *testing.T, claim string, pods map[string]int, faults []fault) {
 	t.Helper()
-	w.Kubectl(t, "apply", "-f", claim)
-	w.ready(t, history.Namespace, history.ModelName)
-	c := startClients(t, w.gateway(t, history.Namespace, history.ModelName+"-gateway"))
+	fa.Kubectl(t, "apply", "-f", claim)
+	fa.claims.ready(t, history.Namespace, history.ModelName)
+	c := startClients(t, fa.services.gateway(t, history.Namespace, history.ModelName+"-gateway"))
 	c.more(t, sides*5)
-	w.tellUsageWith(t, history.Namespace, history.ModelName, sum(pods))
+	fa.usage.tellOf(t, history.Namespace, history.ModelName, sum(pods))
 	tell("%d clients ask steadily: %s", sides, c.since())
 	var whole tally
 	for _, f := range faults {
 		began := time.Now()
-		s := c.during(t, slices.Contains(f.fails, string(history.Broken)), func() { f.happens(t); w.settled(t, pods) })
+		s := c.during(t, slices.Contains(f.fails, string(history.Broken)), func() { f.happens(t); fa.settled(t, pods) })
 		tell("%s: %s; ready again after %s", f.name, s, time.Since(began).Round(time.Second))
 		for kind := range s.failed {
 			if !slices.Contains(f.fails, kind) {
@@ -96,8 +96,8 @@ func (w *world) disturbs(t *testing.T, claim string, pods map[string]int, faults
 		whole.failed = map[string]int{"retries": whole.retries() + s.retries()}
 	}
 	tell("All requests have ended: %s", whole)
-	c.verify(t, w)
-	w.deleted(t, claim)
+	c.verify(t, fa.nats)
+	fa.claims.deleted(t, claim)
 }
 
 func sum(numbers map[string]int) (n int) {
@@ -109,25 +109,25 @@ func sum(numbers map[string]int) (n int) {
 
 // kills deletes pods without grace, which must not write to volumes: see Node.Crash. Of
 // several, each goes when the one before is replaced.
-func (w *world) kills(namespace, selector string) func(t *testing.T) {
+func (p *pods) kills(namespace, selector string) func(t *testing.T) {
 	return func(t *testing.T) {
 		t.Helper()
-		pods := strings.Fields(w.Kubectl(t, "get", "pods", "--namespace", namespace, "--selector", selector, "--output=name"))
+		pods := strings.Fields(p.Kubectl(t, "get", "pods", "--namespace", namespace, "--selector", selector, "--output=name"))
 		if len(pods) == 0 {
-			t.Fatalf("no pod of %s has the labels %s: %s", namespace, selector, w.Kubectl(t, "get", "pods", "--namespace", namespace, "--show-labels"))
+			t.Fatalf("no pod of %s has the labels %s: %s", namespace, selector, p.Kubectl(t, "get", "pods", "--namespace", namespace, "--show-labels"))
 		}
 		for _, pod := range pods {
-			w.Kubectl(t, "delete", "--namespace", namespace, pod, "--grace-period=0", "--force")
-			w.podsReady(t, namespace, selector, len(pods))
+			p.Kubectl(t, "delete", "--namespace", namespace, pod, "--grace-period=0", "--force")
+			p.ready(t, namespace, selector, len(pods))
 		}
 	}
 }
 
-// podsReady waits until so many pods are ready.
-func (w *world) podsReady(t *testing.T, namespace, selector string, n int) {
+// ready waits until so many pods are ready.
+func (p *pods) ready(t *testing.T, namespace, selector string, n int) {
 	t.Helper()
 	cluster.Eventually(t, "pods to be ready", func(ctx context.Context) error {
-		out, err := w.RunKubectl(ctx, "get", "pods", "--namespace", namespace, "--selector", selector,
+		out, err := p.RunKubectl(ctx, "get", "pods", "--namespace", namespace, "--selector", selector,
 			`--output=jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status} {end}`)
 		if err == nil && strings.Count(out, "=True") < n {
 			err = fmt.Errorf("%d pods are wanted of %q", n, out)
@@ -140,37 +140,37 @@ func (w *world) podsReady(t *testing.T, namespace, selector string, n int) {
 func steady() map[string]int { return map[string]int{"gateway": 2, "dispatcher": 2, "root": 1} }
 
 // settled waits until all that faults touch is ready.
-func (w *world) settled(t *testing.T, pods map[string]int) {
+func (fa *faults) settled(t *testing.T, pods map[string]int) {
 	t.Helper()
 	for component, n := range pods {
-		w.podsReady(t, "default", "koldun.gorizond.io/component="+component, n)
+		fa.pods.ready(t, "default", "koldun.gorizond.io/component="+component, n)
 	}
-	w.podsReady(t, "nats", "app.kubernetes.io/name=nats", 3)
-	w.ready(t, history.Namespace, history.ModelName)
+	fa.pods.ready(t, "nats", "app.kubernetes.io/name=nats", 3)
+	fa.claims.ready(t, history.Namespace, history.ModelName)
 }
 
 // leader waits until a server of NATS leads the stream of requests, and returns its pod.
-func (w *world) leader(t *testing.T) (pod string) {
+func (m *messaging) leader(t *testing.T) (pod string) {
 	t.Helper()
 	cluster.Eventually(t, "a leader of the stream of requests", func(ctx context.Context) (err error) {
-		pod, err = w.leads(ctx)
+		pod, err = m.leads(ctx)
 		return err
 	})
 	return pod
 }
 
 // follower returns the pod of a server of NATS that does not lead the stream of requests.
-func (w *world) follower(t *testing.T) string {
+func (m *messaging) follower(t *testing.T) string {
 	t.Helper()
-	if w.leader(t) == "nats-1" {
+	if m.leader(t) == "nats-1" {
 		return "nats-2"
 	}
 	return "nats-1"
 }
 
 // leads returns the pod of the server of NATS that leads the stream of requests.
-func (w *world) leads(ctx context.Context) (string, error) {
-	raw, err := w.RunKubectl(ctx, "get", "--raw", "/api/v1/namespaces/nats/pods/nats-0:8222/proxy/jsz?accounts=true&streams=true")
+func (m *messaging) leads(ctx context.Context) (string, error) {
+	raw, err := m.RunKubectl(ctx, "get", "--raw", "/api/v1/namespaces/nats/pods/nats-0:8222/proxy/jsz?accounts=true&streams=true")
 	if err != nil {
 		return "", err
 	}
@@ -197,10 +197,11 @@ func (w *world) leads(ctx context.Context) (string, error) {
 
 // crashes ends the processes of a pod that writes to a volume, and waits until it is ready
 // again. A current cluster gives them a second.
-func (w *world) crashes(t *testing.T, namespace, pod string) {
+func (p *pods) crashes(t *testing.T, namespace, pod string) {
 	t.Helper()
 	state := func(ctx context.Context) (uid string, ready bool, err error) {
-		out, err := w.RunKubectl(ctx, "get", "pod", pod, "--namespace", namespace, `--output=jsonpath={.metadata.uid}/{.status.containerStatuses[0].restartCount} {.status.conditions[?(@.type=="Ready")].status}`)
+		out, err := p.RunKubectl(ctx, "get", "pod", pod, "--namespace", namespace,
+			`--output=jsonpath={.metadata.uid}/{.status.containerStatuses[0].restartCount} {.status.conditions[?(@.type=="Ready")].status}`)
 		uid, status, _ := strings.Cut(out, " ")
 		return uid, status == "True", err
 	}
@@ -208,9 +209,9 @@ func (w *world) crashes(t *testing.T, namespace, pod string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.node == nil {
-		w.Kubectl(t, "delete", "pod", pod, "--namespace", namespace, "--grace-period=1")
-	} else if err := w.node.Crash(t.Context(), namespace, pod); err != nil {
+	if p.node == nil {
+		p.Kubectl(t, "delete", "pod", pod, "--namespace", namespace, "--grace-period=1")
+	} else if err := p.node.Crash(t.Context(), namespace, pod); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "pod "+pod+" to run again", func(ctx context.Context) error {
@@ -225,23 +226,24 @@ func (w *world) crashes(t *testing.T, namespace, pod string) {
 // drains evicts the pods of the claim and the servers of NATS from the node of the claim's root.
 // As the cluster may have no other node, it takes pods again once it has been cordoned. A budget
 // lets one server of NATS go when the others are ready.
-func (w *world) drains(t *testing.T) {
+func (fa *faults) drains(t *testing.T) {
 	t.Helper()
-	node := w.Kubectl(t, "get", "pods", "--namespace", history.Namespace, "--selector", "koldun.gorizond.io/component=root", "--output=jsonpath={.items[0].spec.nodeName}")
+	node := fa.Kubectl(t, "get", "pods", "--namespace", history.Namespace, "--selector", "koldun.gorizond.io/component=root",
+		"--output=jsonpath={.items[0].spec.nodeName}")
 	drained := make(chan error, 1)
 	go func() {
-		_, err := w.RunKubectl(t.Context(), "drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--force",
+		_, err := fa.RunKubectl(t.Context(), "drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--force",
 			"--pod-selector=app.kubernetes.io/name in (koldun, nats)", "--timeout="+waittest.Limit(4*time.Minute).String())
 		drained <- err
 	}()
 	cluster.Eventually(t, "the node to be cordoned", func(ctx context.Context) error {
-		out, err := w.RunKubectl(ctx, "get", "node", node, "--output=jsonpath={.spec.unschedulable}")
+		out, err := fa.RunKubectl(ctx, "get", "node", node, "--output=jsonpath={.spec.unschedulable}")
 		if err == nil && out != "true" {
 			err = fmt.Errorf("it takes pods")
 		}
 		return err
 	})
-	w.Kubectl(t, "uncordon", node)
+	fa.Kubectl(t, "uncordon", node)
 	if err := <-drained; err != nil {
 		t.Fatal(err)
 	}

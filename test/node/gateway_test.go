@@ -21,18 +21,18 @@ type gateway struct {
 // gateway returns a Service of gateways. Clients outside of the cluster's network reach it
 // through the API server, which finds another pod for each request: a forwarded port leads to
 // one pod.
-func (w *world) gateway(t *testing.T, namespace, service string) gateway {
+func (s *services) gateway(t *testing.T, namespace, service string) gateway {
 	t.Helper()
-	if w.node != nil {
+	if s.node != nil {
 		fresh := &http.Transport{DisableKeepAlives: true}
-		return gateway{http.DefaultClient, &http.Client{Transport: fresh}, strings.TrimSuffix(w.serviceURL(t, namespace, service), "/v1")}
+		return gateway{http.DefaultClient, &http.Client{Transport: fresh}, strings.TrimSuffix(s.url(t, namespace, service), "/v1")}
 	}
-	client, err := rest.HTTPClientFor(w.Config())
+	client, err := rest.HTTPClientFor(s.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := w.Kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.ports[0].port}")
-	return gateway{client, client, fmt.Sprintf("%s/api/v1/namespaces/%s/services/%s:%s/proxy", w.Config().Host, namespace, service, port)}
+	port := s.Kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.ports[0].port}")
+	return gateway{client, client, fmt.Sprintf("%s/api/v1/namespaces/%s/services/%s:%s/proxy", s.Config().Host, namespace, service, port)}
 }
 
 // list lists the models.

@@ -30,12 +30,12 @@ func released(version string, path ...string) string {
 	return filepath.Join(append([]string{repository, "_output", "release", version}, path...)...)
 }
 
-// pushImages pushes the images of Koldun as a release has them, and those of others,
+// push pushes the images of Koldun as a release has them, and those of others,
 // which are made of programs from source: distributed-llama, Crossplane, NATS, an S3 server,
 // a hub with the models of this repository, a probe of networks, a CSI
 // driver, and an ingress controller.
-func (w *world) pushImages(ctx context.Context) error {
-	if err := w.pushKoldun(ctx, version); err != nil {
+func (im *images) push(ctx context.Context) error {
+	if err := im.pushKoldun(ctx, version); err != nil {
 		return err
 	}
 	images, err := others(ctx)
@@ -50,7 +50,7 @@ func (w *world) pushImages(ctx context.Context) error {
 		if image, err = kubernetes.WithEntrypoint(image, i.command...); err != nil {
 			return err
 		}
-		if err := kubernetes.Push(ctx, w.registry, ref, image); err != nil {
+		if err := kubernetes.Push(ctx, im.registry, ref, image); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func (w *world) pushImages(ctx context.Context) error {
 }
 
 // pushKoldun pushes the images of a release, as the release workflow does.
-func (w *world) pushKoldun(ctx context.Context, version string) error {
+func (im *images) pushKoldun(ctx context.Context, version string) error {
 	images, err := os.ReadFile(released(version, "oci", "images.txt"))
 	if err != nil {
 		return fmt.Errorf("cannot read the release %s: %w; run: make e2e", version, err)
@@ -70,7 +70,7 @@ func (w *world) pushKoldun(ctx context.Context, version string) error {
 		if err != nil {
 			return fmt.Errorf("cannot read image %q: %w", name, err)
 		}
-		if err := w.pushLayout(ctx, path(tag), index); err != nil {
+		if err := im.pushLayout(ctx, path(tag), index); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func path(image string) string {
 }
 
 // pushLayout pushes the only image or list of images of an image layout.
-func (w *world) pushLayout(ctx context.Context, ref string, index v1.ImageIndex) error {
+func (im *images) pushLayout(ctx context.Context, ref string, index v1.ImageIndex) error {
 	manifest, err := index.IndexManifest()
 	if err != nil {
 		return err
@@ -170,5 +170,5 @@ func (w *world) pushLayout(ctx context.Context, ref string, index v1.ImageIndex)
 	if err != nil {
 		return err
 	}
-	return kubernetes.Push(ctx, w.registry, ref, one)
+	return kubernetes.Push(ctx, im.registry, ref, one)
 }

@@ -40,14 +40,14 @@ func TestIngress(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			w.tellLogs(t)
+			w.output.logs(t)
 		}
 	})
-	w.podsReady(t, "ingress", "app=skipper", 1)
+	w.pods.ready(t, "ingress", "app=skipper", 1)
 	tell("The ingress controller Skipper runs; kubectl apply -f %s", claim)
 	w.Kubectl(t, "apply", "-f", claim)
-	w.ready(t, "default", "routed")
-	w.tellLines(t, "get", "ingresses.networking.k8s.io")
+	w.claims.ready(t, "default", "routed")
+	w.output.lines(t, "get", "ingresses.networking.k8s.io")
 	url := w.Kubectl(t, "get", "dllama/routed", "--output=jsonpath={.status.url}")
 	if want := "https://" + host + "/models-of-a-team/v1"; url != want {
 		t.Errorf("status.url is %q, want %q", url, want)
@@ -62,17 +62,17 @@ func TestIngress(t *testing.T) {
 	}
 	tell("%s answers OpenAI's client through it, first token after %s", url, streams(t, outside, model).Round(time.Millisecond))
 	w.Kubectl(t, "delete", "secret/llm-tls")
-	w.deleted(t, claim)
+	w.claims.deleted(t, claim)
 }
 
-// tellLogs tells which side of the controller ended an answer.
-func (w *world) tellLogs(t *testing.T) {
+// logs tells which side of the controller ended an answer.
+func (o *output) logs(t *testing.T) {
 	for _, args := range [][]string{
 		{"get", "pods", "--all-namespaces", "--output=wide"},
 		{"logs", "--namespace=ingress", "--selector=app=skipper", "--tail=20"},
 		{"logs", "--namespace=default", "--selector=koldun.gorizond.io/component in (gateway, dispatcher, root)", "--all-containers", "--prefix", "--tail=20"},
 	} {
-		out, err := w.RunKubectl(context.WithoutCancel(t.Context()), args...)
+		out, err := o.RunKubectl(context.WithoutCancel(t.Context()), args...)
 		tell("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }

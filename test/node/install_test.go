@@ -15,50 +15,50 @@ import (
 )
 
 // koldun returns the cluster with Koldun, which the first test installs.
-func koldun(t *testing.T) *world {
+func koldun(t *testing.T) *environment {
 	t.Helper()
-	shared.install.Do(func() { shared.failed = shared.installKoldun(t) })
+	shared.install.Do(func() { shared.failed = shared.installer.install(t) })
 	if shared.failed != nil {
 		t.Fatal("cannot install Koldun: ", shared.failed)
 	}
 	return shared
 }
 
-// installKoldun installs Koldun as the README says: with Crossplane, NATS and an object
+// install installs Koldun as the README says: with Crossplane, NATS and an object
 // store.
-func (w *world) installKoldun(t *testing.T) error {
+func (i *installer) install(t *testing.T) error {
 	t.Helper()
 	ctx := t.Context()
 	tell("Pushing images ...")
-	if err := w.pushImages(ctx); err != nil {
+	if err := i.images.push(ctx); err != nil {
 		return err
 	}
-	if err := w.applyOthers(ctx); err != nil {
+	if err := i.applyOthers(ctx); err != nil {
 		return err
 	}
-	if w.node != nil { // the namespace default of another cluster may have pods of others
-		w.Kubectl(t, "label", "namespace/default", podSecurity+"=restricted")
+	if i.node != nil { // the namespace default of another cluster may have pods of others
+		i.Kubectl(t, "label", "namespace/default", podSecurity+"=restricted")
 	}
 	var err error
-	if w.before, err = w.Objects(ctx, "default"); err != nil {
+	if i.leftovers.before, err = i.Objects(ctx, "default"); err != nil {
 		return err
 	}
 	switch {
 	case os.Getenv(installEnv) == "manifests":
-		err = w.applyManifests(t)
-	case w.node != nil && flavour() == "claims":
+		err = i.applyManifests(t)
+	case i.node != nil && flavour() == "claims":
 		script := installation(t) + " --set flavour=claims --values testdata/claims.yaml"
 		tell("%s", script)
-		w.bash(t, strings.ReplaceAll(script, onlineChart, mustAbs(t, chart(version))))
+		i.bash(t, strings.ReplaceAll(script, onlineChart, mustAbs(t, chart(version))))
 	default:
 		tell("helm install koldun, flavour %s ...", flavour())
-		err = w.helm(t, version, "upgrade", append(w.helmValues(), "--install", "--create-namespace")...)
+		err = i.helm(t, version, "upgrade", append(i.helmValues(), "--install", "--create-namespace")...)
 	}
 	if err != nil {
 		return err
 	}
 	tell("Waiting until Koldun is ready ...")
-	w.healthy(t, version)
+	i.healthy(t, version)
 	tell("Koldun is ready")
 	return nil
 }
@@ -74,9 +74,9 @@ func values() []string {
 
 // applyOthers applies a hub, and for a node what makes Crossplane pull from the registry of
 // the tests.
-func (w *world) applyOthers(ctx context.Context) error {
+func (i *installer) applyOthers(ctx context.Context) error {
 	files := []string{filepath.Join("testdata", "hub.yaml")}
-	if w.node != nil {
+	if i.node != nil {
 		// The kind of the mirror comes with the chart, which creates it before all else.
 		files = append(files, filepath.Join(repository, "bin", "crossplane.d", "crds", "pkg.crossplane.io_imageconfigs.yaml"), filepath.Join("testdata", "mirrors.yaml"))
 	}
@@ -85,7 +85,7 @@ func (w *world) applyOthers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := w.Apply(ctx, strings.ReplaceAll(string(raw), "REGISTRY", w.registry)); err != nil {
+		if err := i.Apply(ctx, strings.ReplaceAll(string(raw), "REGISTRY", i.registry)); err != nil {
 			return err
 		}
 	}
@@ -93,18 +93,18 @@ func (w *world) applyOthers(ctx context.Context) error {
 }
 
 // helmValues returns the arguments of Helm with the values of the chart.
-func (w *world) helmValues() []string {
+func (i *installer) helmValues() []string {
 	args := append(values(), "--set", "flavour="+flavour())
-	for _, value := range w.images() {
+	for _, value := range i.images.values() {
 		args = append(args, "--set", value)
 	}
 	return args
 }
 
-// images returns the values of the chart that make a cluster pull all images from the
+// values returns the values of the chart that make a cluster pull all images from the
 // registry of the tests. The node has a mirror instead, and the usual names.
-func (w *world) images() []string {
-	if w.node != nil {
+func (im *images) values() []string {
+	if im.node != nil {
 		return nil
 	}
 	var values []string
@@ -112,14 +112,14 @@ func (w *world) images() []string {
 		"packages.registry": "gorizond", "crossplane.image.repository": "crossplane/crossplane",
 		"nats.image.repository": "library/nats", "s3.image.repository": "versity/versitygw",
 	} {
-		values = append(values, value+"="+w.registry+"/"+repository)
+		values = append(values, value+"="+im.registry+"/"+repository)
 	}
 	return values
 }
 
 // applyManifests installs Koldun without Helm, as the README says, with a Kustomization that
 // adapts it to a cluster of one node with a hub of its own.
-func (w *world) applyManifests(t *testing.T) error {
+func (i *installer) applyManifests(t *testing.T) error {
 	t.Helper()
 	dir := t.TempDir()
 	for name, file := range map[string]string{"koldun.yaml": released(version, "files", "koldun.yaml"), "kustomization.yaml": "testdata/one-node.yaml"} {
@@ -132,9 +132,9 @@ func (w *world) applyManifests(t *testing.T) error {
 		}
 	}
 	tell("kubectl apply --server-side -f koldun-crds.yaml")
-	w.Kubectl(t, "apply", "--server-side", "-f", released(version, "files", "koldun-crds.yaml"))
+	i.Kubectl(t, "apply", "--server-side", "-f", released(version, "files", "koldun-crds.yaml"))
 	tell("kubectl apply --server-side -f koldun.yaml")
-	w.Kubectl(t, "apply", "--server-side", "-k", dir)
+	i.Kubectl(t, "apply", "--server-side", "-k", dir)
 	return nil
 }
 
@@ -163,9 +163,9 @@ func chart(version string) string {
 }
 
 // helm runs a command of Helm with the chart of a release, unless it uninstalls it.
-func (w *world) helm(t *testing.T, version, command string, args ...string) error {
+func (i *installer) helm(t *testing.T, version, command string, args ...string) error {
 	t.Helper()
-	helm, err := platform.NewHelm(repository, w.Kubeconfig(), t.TempDir())
+	helm, err := platform.NewHelm(repository, i.Kubeconfig(), t.TempDir())
 	if err != nil {
 		return err
 	}
@@ -178,11 +178,11 @@ func (w *world) helm(t *testing.T, version, command string, args ...string) erro
 
 // healthy waits until the packages of a release are healthy, and the API server describes
 // their kinds.
-func (w *world) healthy(t *testing.T, version string) {
+func (i *installer) healthy(t *testing.T, version string) {
 	t.Helper()
 	for _, name := range []string{"configurations.pkg.crossplane.io/koldun", "functions.pkg.crossplane.io/gorizond-koldun-function", "providers.pkg.crossplane.io/gorizond-koldun-provider"} {
 		cluster.Eventually(t, name+" to be healthy", func(ctx context.Context) error {
-			out, err := w.RunKubectl(ctx, "get", name, `--output=jsonpath={.status.currentIdentifier} {.status.conditions[?(@.type=="Healthy")].status}`)
+			out, err := i.RunKubectl(ctx, "get", name, `--output=jsonpath={.status.currentIdentifier} {.status.conditions[?(@.type=="Healthy")].status}`)
 			if err == nil && (!strings.Contains(out, ":"+version+"@sha256:") || !strings.HasSuffix(out, " True")) {
 				err = fmt.Errorf("it is %q", out)
 			}
@@ -192,7 +192,7 @@ func (w *world) healthy(t *testing.T, version string) {
 	// kubectl waits half a minute for the descriptions of all kinds, by which it checks what it
 	// applies. The API server writes them when it is first asked, which takes longer if the
 	// machine is busy.
-	if _, err := w.RunKubectl(t.Context(), "get", "--raw=/openapi/v2"); err != nil {
+	if _, err := i.RunKubectl(t.Context(), "get", "--raw=/openapi/v2"); err != nil {
 		t.Fatal(err)
 	}
 }

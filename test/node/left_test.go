@@ -13,22 +13,22 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// nothingLeft waits until nothing is left in a namespace but what Kubernetes keeps in it, and
+// none waits until nothing is left in a namespace but what Kubernetes keeps in it, and
 // no PersistentVolume of it.
-func (w *world) nothingLeft(t *testing.T, namespace string) {
+func (l *leftovers) none(t *testing.T, namespace string) {
 	t.Helper()
 	began := time.Now()
 	cluster.Eventually(t, "nothing to be left", func(ctx context.Context) error {
-		found, err := w.Objects(ctx, namespace)
+		found, err := l.Objects(ctx, namespace)
 		if err != nil {
 			return err
 		}
-		left, err := w.volumesOf(ctx, namespace)
+		left, err := l.volumesOf(ctx, namespace)
 		if err != nil {
 			return err
 		}
 		for object := range found {
-			if object != "ServiceAccount default" && object != "ConfigMap kube-root-ca.crt" && (namespace != "default" || !w.before[object]) {
+			if object != "ServiceAccount default" && object != "ConfigMap kube-root-ca.crt" && (namespace != "default" || !l.before[object]) {
 				left = append(left, object)
 			}
 		}
@@ -43,9 +43,9 @@ func (w *world) nothingLeft(t *testing.T, namespace string) {
 
 // volumesOf returns the PersistentVolumes that are bound to a namespace, and those that
 // Crossplane composed for it. A class may keep the others with their data.
-func (w *world) volumesOf(ctx context.Context, namespace string) (names []string, err error) {
+func (l *leftovers) volumesOf(ctx context.Context, namespace string) (names []string, err error) {
 	var volumes corev1.PersistentVolumeList
-	if err := w.Client().List(ctx, &volumes); err != nil {
+	if err := l.Client().List(ctx, &volumes); err != nil {
 		return nil, err
 	}
 	for _, v := range volumes.Items {

@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// shared is the world of all tests of this package.
-var shared *world //nolint:gochecknoglobals // set once by TestMain
+// shared is the environment of all tests of this package.
+var shared *environment //nolint:gochecknoglobals // set once by TestMain
 
 func run(m *testing.M) (int, error) {
 	ctx := context.Background()
@@ -66,17 +66,17 @@ func run(m *testing.M) (int, error) {
 }
 
 // newCluster starts a cluster of one node.
-func newCluster(ctx context.Context) (*world, error) {
+func newCluster(ctx context.Context) (*environment, error) {
 	n, err := kubernetes.Start(ctx)
 	if err != nil {
 		return nil, err
 	}
 	tell("A node is ready")
-	return &world{Cluster: n.Cluster, node: n, close: n.Close, registry: kubernetes.Registry}, nil
+	return newEnvironment(&target{Cluster: n.Cluster, node: n, close: n.Close, registry: kubernetes.Registry}), nil
 }
 
 // currentCluster uses the cluster of the current kubeconfig.
-func currentCluster(ctx context.Context) (*world, error) {
+func currentCluster(ctx context.Context) (*environment, error) {
 	registry := os.Getenv(registryEnv)
 	if registry == "" {
 		return nil, fmt.Errorf("cannot use the current cluster: name a registry that it can pull from, such as %s=registry.example.org/koldun-e2e", registryEnv)
@@ -85,5 +85,5 @@ func currentCluster(ctx context.Context) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &world{Cluster: c, close: c.Close, registry: registry}, nil
+	return newEnvironment(&target{Cluster: c, close: c.Close, registry: registry}), nil
 }

@@ -23,9 +23,9 @@ type mistake struct {
 }
 
 // mistakes are those that only a kubelet, a container runtime or a disk finds.
-func (w *world) mistakes() map[string]mistake {
+func (cl *claims) mistakes() map[string]mistake {
 	const tiny = "sourceUrl: https://huggingface.co/gorizond/koldun-tiny, conversion: {weightsFloatType: q40}"
-	absent := w.registry + "/absent:v1"
+	absent := cl.registry + "/absent:v1"
 	return map[string]mistake{
 		"image": {
 			kind: "Dllama", spec: "modelRef: {name: tiny}, rootImage: '" + absent + "'",
@@ -53,7 +53,7 @@ func (w *world) mistakes() map[string]mistake {
 			mend: `{"backend":{"resources":null}}`,
 		},
 		"evicted": {
-			kind: "Dllama", spec: "rootImage: '" + w.registry + "/probe:v1', rootResources: {limits: {ephemeral-storage: 1Mi}}, engine: {type: openai, server: " +
+			kind: "Dllama", spec: "rootImage: '" + cl.registry + "/probe:v1', rootResources: {limits: {ephemeral-storage: 1Mi}}, engine: {type: openai, server: " +
 				"{profile: generic, source: download, model: org/none, command: [/probe], args: ['-fill=$(KOLDUN_DIR_CACHE)']}}",
 			reason: "PodEvicted", says: []string{"ephemeral", "1Mi", "raise the limit of ephemeral-storage in spec.rootResources"},
 		},
@@ -94,16 +94,16 @@ func TestMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	for name, m := range w.mistakes() {
+	for name, m := range w.claims.mistakes() {
 		if m.onDisk && w.node == nil {
 			tell("Mistakes: %s is left out: this cluster has no full volume", name)
 			continue
 		}
-		all.Go(func() { w.mistake(t, ns, name, m) })
+		all.Go(func() { w.claims.mistake(t, ns, name, m) })
 	}
 	all.Wait()
 	if t.Failed() {
-		w.describe(t, ns, "dllamas,models,ingresses.koldun.gorizond.io,modeldownloads")
+		w.claims.describe(t, ns, "dllamas,models,ingresses.koldun.gorizond.io,modeldownloads")
 	}
 }
 
@@ -112,13 +112,13 @@ func claim(kind, name, spec string) string {
 }
 
 // mistake makes a mistake, and mends it.
-func (w *world) mistake(t *testing.T, ns, name string, m mistake) {
+func (cl *claims) mistake(t *testing.T, ns, name string, m mistake) {
 	began := time.Now()
-	if err := w.ApplyIn(t.Context(), ns, claim(m.kind, name, m.spec)); err != nil {
+	if err := cl.ApplyIn(t.Context(), ns, claim(m.kind, name, m.spec)); err != nil {
 		t.Error(err)
 		return
 	}
-	told, err := w.tells(t.Context(), ns, name, m.kind, func(status, reason, message string) bool {
+	told, err := cl.tells(t.Context(), ns, name, m.kind, func(status, reason, message string) bool {
 		for _, s := range m.says {
 			if !strings.Contains(message, s) {
 				return false
@@ -136,11 +136,11 @@ func (w *world) mistake(t *testing.T, ns, name string, m mistake) {
 	}
 	began = time.Now()
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":`+m.mend+`}`))
-	if err := w.Client().Patch(t.Context(), object(ns, name, m.kind), patch); err != nil {
+	if err := cl.Client().Patch(t.Context(), object(ns, name, m.kind), patch); err != nil {
 		t.Error(err)
 		return
 	}
-	if _, err := w.tells(t.Context(), ns, name, m.kind, func(status, _, _ string) bool { return status == "True" }); err != nil {
+	if _, err := cl.tells(t.Context(), ns, name, m.kind, func(status, _, _ string) bool { return status == "True" }); err != nil {
 		t.Errorf("mistake %q, mended by %s: %v", name, m.mend, err)
 		return
 	}

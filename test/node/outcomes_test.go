@@ -18,9 +18,9 @@ import (
 
 // outcomes waits until no request of a namespace is open, and returns how they ended, by
 // their ids.
-func (w *world) outcomes(t *testing.T, namespace string) map[string][]queue.Outcome {
+func (m *messaging) outcomes(t *testing.T, namespace string) map[string][]queue.Outcome {
 	t.Helper()
-	q := w.queue(t, namespace)
+	q := m.queue(t, namespace)
 	cluster.Eventually(t, "all requests to end", func(ctx context.Context) error {
 		var open error
 		err := q.OpenRequests(ctx, "*", func(r queue.OpenRequest) bool {
@@ -43,9 +43,9 @@ func (w *world) outcomes(t *testing.T, namespace string) map[string][]queue.Outc
 }
 
 // queue connects to the queue of a namespace, as koldun requests does.
-func (w *world) queue(t *testing.T, namespace string) *queue.Queue {
+func (m *messaging) queue(t *testing.T, namespace string) *queue.Queue {
 	t.Helper()
-	b, err := bus.Connect(t.Context(), w.nats(t, namespace, natsauth.Operator))
+	b, err := bus.Connect(t.Context(), m.nats(t, namespace, natsauth.Operator))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,23 +55,23 @@ func (w *world) queue(t *testing.T, namespace string) *queue.Queue {
 
 // nats returns a connection to the account of a namespace, by a forwarded port and until the
 // test ends. Its credentials are made from the keys of the servers' operator.
-func (w *world) nats(t *testing.T, namespace string, role natsauth.Role) bus.Config {
+func (m *messaging) nats(t *testing.T, namespace string, role natsauth.Role) bus.Config {
 	t.Helper()
-	user, err := natsauth.Keyring(w.secret(t, "nats", "nats-operator", "accounts.key")).
+	user, err := natsauth.Keyring(m.secret(t, "nats", "nats-operator", "accounts.key")).
 		User(natsauth.Grant{Namespace: namespace, Owner: "e2e", Role: role}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The certificates of the servers have the name localhost, for forwarded ports.
-	url := fmt.Sprintf("nats://localhost:%d", w.tunnel(t, "nats", "nats"))
-	return bus.Config{URL: url, Creds: user.Credentials, CA: w.secret(t, "nats", "nats-client", "ca.crt"), Name: "e2e"}
+	url := fmt.Sprintf("nats://localhost:%d", m.services.tunnel(t, "nats", "nats"))
+	return bus.Config{URL: url, Creds: user.Credentials, CA: m.secret(t, "nats", "nats-client", "ca.crt"), Name: "e2e"}
 }
 
 // secret returns a value of a Secret.
-func (w *world) secret(t *testing.T, namespace, name, key string) string {
+func (m *messaging) secret(t *testing.T, namespace, name, key string) string {
 	t.Helper()
 	var data map[string][]byte
-	if err := json.Unmarshal([]byte(w.Kubectl(t, "get", "secret", name, "--namespace", namespace, "--output=jsonpath={.data}")), &data); err != nil {
+	if err := json.Unmarshal([]byte(m.Kubectl(t, "get", "secret", name, "--namespace", namespace, "--output=jsonpath={.data}")), &data); err != nil {
 		t.Fatal(err)
 	}
 	if len(data[key]) == 0 {
@@ -81,15 +81,15 @@ func (w *world) secret(t *testing.T, namespace, name, key string) string {
 }
 
 // tunnel forwards a port of this machine to a Service until the test ends.
-func (w *world) tunnel(t *testing.T, namespace, service string) (port int) {
+func (s *services) tunnel(t *testing.T, namespace, service string) (port int) {
 	t.Helper()
 	ports, err := cluster.Ports(1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	port = ports[0]
-	target := w.Kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.ports[0].port}")
-	p, err := w.Run("port-forward-"+service, filepath.Join(mustAbs(t, repository), "bin", "kubectl"), []string{"KUBECONFIG=" + w.Kubeconfig()},
+	target := s.Kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.ports[0].port}")
+	p, err := s.Run("port-forward-"+service, filepath.Join(mustAbs(t, repository), "bin", "kubectl"), []string{"KUBECONFIG=" + s.Kubeconfig()},
 		"port-forward", "--namespace", namespace, "service/"+service, fmt.Sprintf("%d:%s", port, target))
 	if err != nil {
 		t.Fatal(err)

@@ -20,20 +20,20 @@ import (
 const podSecurity = "pod-security.kubernetes.io/enforce"
 
 // restricted makes a namespace in which only restricted pods may run, until the test ends.
-func (w *world) restricted(t *testing.T, name string) {
+func (p *pods) restricted(t *testing.T, name string) {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{podSecurity: "restricted"}}}
-	if err := w.Client().Create(t.Context(), ns); err != nil {
+	if err := p.Client().Create(t.Context(), ns); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = w.Client().Delete(context.WithoutCancel(t.Context()), ns) })
+	t.Cleanup(func() { _ = p.Client().Delete(context.WithoutCancel(t.Context()), ns) })
 }
 
 // guardedBy returns the labels of the pods that a NetworkPolicy of a claim selects.
-func (w *world) guardedBy(t *testing.T, namespace, policy string) map[string]string {
+func (n *network) guardedBy(t *testing.T, namespace, policy string) map[string]string {
 	t.Helper()
 	var p networkingv1.NetworkPolicy
-	if err := w.Client().Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: policy}, &p); err != nil {
+	if err := n.Client().Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: policy}, &p); err != nil {
 		t.Fatal(err)
 	}
 	return p.Spec.PodSelector.MatchLabels
@@ -41,7 +41,7 @@ func (w *world) guardedBy(t *testing.T, namespace, policy string) map[string]str
 
 // probe starts a restricted pod of the probe with labels. It never becomes ready, so that no
 // Service with these labels leads to it.
-func (w *world) probe(t *testing.T, namespace, name string, labels map[string]string, args ...string) *corev1.Pod {
+func (n *network) probe(t *testing.T, namespace, name string, labels map[string]string, args ...string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
@@ -54,30 +54,30 @@ func (w *world) probe(t *testing.T, namespace, name string, labels map[string]st
 				RunAsNonRoot: new(true), RunAsUser: new(int64(65532)), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			Containers: []corev1.Container{{
-				Name: "probe", Image: w.registry + "/probe:v1", Args: args,
+				Name: "probe", Image: n.registry + "/probe:v1", Args: args,
 				SecurityContext: &corev1.SecurityContext{
 					AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 				},
 			}},
 		},
 	}
-	if err := w.Client().Create(t.Context(), pod); err != nil {
+	if err := n.Client().Create(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = w.Client().Delete(context.WithoutCancel(t.Context()), pod) })
+	t.Cleanup(func() { _ = n.Client().Delete(context.WithoutCancel(t.Context()), pod) })
 	return pod
 }
 
 // listener starts a probe that listens at ports, and returns its address.
-func (w *world) listener(t *testing.T, namespace, name string, labels map[string]string, ports ...int) string {
+func (n *network) listener(t *testing.T, namespace, name string, labels map[string]string, ports ...int) string {
 	t.Helper()
 	var listen []string
 	for _, p := range ports {
 		listen = append(listen, fmt.Sprintf(":%d", p))
 	}
-	pod := w.probe(t, namespace, name, labels, "-listen="+strings.Join(listen, ","))
+	pod := n.probe(t, namespace, name, labels, "-listen="+strings.Join(listen, ","))
 	cluster.Eventually(t, "the listener to run", func(ctx context.Context) error {
-		if err := w.Client().Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+		if err := n.Client().Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return err
 		}
 		if pod.Status.Phase != corev1.PodRunning || pod.Status.PodIP == "" {
@@ -90,12 +90,12 @@ func (w *world) listener(t *testing.T, namespace, name string, labels map[string
 
 // reaches tests that a pod with labels connects to the open addresses, and gets no answer
 // from the closed ones.
-func (w *world) reaches(t *testing.T, namespace, name string, labels map[string]string, open, closed []string) {
+func (n *network) reaches(t *testing.T, namespace, name string, labels map[string]string, open, closed []string) {
 	t.Helper()
-	pod := w.probe(t, namespace, name, labels, "-open="+strings.Join(open, ","), "-closed="+strings.Join(closed, ","))
+	pod := n.probe(t, namespace, name, labels, "-open="+strings.Join(open, ","), "-closed="+strings.Join(closed, ","))
 	var failed error
 	cluster.Eventually(t, "the probe to end", func(ctx context.Context) error {
-		if err := w.Client().Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+		if err := n.Client().Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return err
 		}
 		switch pod.Status.Phase {

@@ -29,22 +29,22 @@ func TestReadme(t *testing.T) {
 	script = strings.ReplaceAll(script, online, mustAbs(t, repository)+"/")
 	tell("A newcomer runs the commands of README.md after helm install")
 	began := time.Now()
-	out := w.bash(t, script)
+	out := w.installer.bash(t, script)
 	if !strings.Contains(out, `"delta":{"content":`) || !strings.Contains(out, "data: [DONE]\n") {
 		t.Fatalf("the commands print %s\n%s", out, script)
 	}
 	tell("curl has a streamed answer after %s", time.Since(began).Round(time.Second))
-	w.deleted(t, filepath.Join(repository, claim))
+	w.claims.deleted(t, filepath.Join(repository, claim))
 }
 
 // bash runs commands of users with the programs of the repository, and returns what they print.
-func (w *world) bash(t *testing.T, script string) string {
+func (i *installer) bash(t *testing.T, script string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit(10*time.Minute))
 	defer cancel()
 	home := t.TempDir()
 	cmd := exec.CommandContext(ctx, "bash", "-euc", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"+script)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig(), "PATH="+filepath.Join(mustAbs(t, repository), "bin")+":"+os.Getenv("PATH"),
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+i.Kubeconfig(), "PATH="+filepath.Join(mustAbs(t, repository), "bin")+":"+os.Getenv("PATH"),
 		"HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()

@@ -23,9 +23,9 @@ func TestRemove(t *testing.T) {
 		t.Fatalf("the chart's README does not uninstall it:\n%s", script)
 	}
 	began := time.Now()
-	w.bash(t, script)
+	w.installer.bash(t, script)
 	cluster.Eventually(t, "nothing of Koldun to be left", func(ctx context.Context) error {
-		left, err := w.remains(ctx)
+		left, err := w.leftovers.remains(ctx)
 		if err == nil && len(left) > 0 {
 			err = fmt.Errorf("there are %s", strings.Join(left, ", "))
 		}
@@ -49,10 +49,10 @@ func removal(t *testing.T) string {
 
 // remains returns what is left of Koldun, its servers and Crossplane, but for the CRDs of
 // Crossplane, which others may use, and volumes, which their class keeps or deletes.
-func (w *world) remains(ctx context.Context) ([]string, error) {
+func (l *leftovers) remains(ctx context.Context) ([]string, error) {
 	var left []string
 	for _, kind := range []string{"customresourcedefinitions", "clusterroles", "clusterrolebindings", "namespaces", "validatingwebhookconfigurations", "mutatingwebhookconfigurations"} {
-		out, err := w.RunKubectl(ctx, "get", kind, "--output=name")
+		out, err := l.RunKubectl(ctx, "get", kind, "--output=name")
 		if err != nil {
 			return nil, err
 		}

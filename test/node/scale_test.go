@@ -21,14 +21,14 @@ func TestScaleFromZero(t *testing.T) {
 	t.Parallel()
 	tell("From zero: the pools of two models come with a request, and go without one.")
 	const ns, claims, first, second = "on-demand", "testdata/ondemand.yaml", "on-demand/tiny", "on-demand/exact"
-	w.restricted(t, ns)
+	w.pods.restricted(t, ns)
 	w.Kubectl(t, "apply", "-f", claims)
 	for _, object := range []string{"model/tiny", "model/exact", "ingress.koldun.gorizond.io/public"} {
-		w.holds(t, ns, object, "Ready")
+		w.claims.holds(t, ns, object, "Ready")
 	}
-	api := asks(w.serviceURL(t, ns, "public-gateway"), "")
+	api := asks(w.services.url(t, ns, "public-gateway"), "")
 	tell("From zero: the endpoint is ready")
-	w.noPools(t, ns)
+	w.leftovers.noPools(t, ns)
 	mustList(t, api, first, second)
 	for _, start := range []string{"the first", "another"} {
 		took := askTogether(t, api, first, second)
@@ -38,11 +38,11 @@ func TestScaleFromZero(t *testing.T) {
 			t.Errorf("the models are served by %s", pools)
 		}
 		asked := time.Now()
-		w.noPools(t, ns)
+		w.leftovers.noPools(t, ns)
 		tell("From zero: %s, which have answered, are gone after %s without a request", pools, time.Since(asked).Round(time.Second))
 	}
 	w.Kubectl(t, "delete", "-f", claims, "--wait=false")
-	w.nothingLeft(t, ns)
+	w.leftovers.none(t, ns)
 }
 
 // askTogether asks models at the same time, and returns the times until the first token.
@@ -64,14 +64,14 @@ func askTogether(t *testing.T, api ask.Client, models ...string) []time.Duration
 }
 
 // noPools waits until a namespace has no pool, and no pod of one.
-func (w *world) noPools(t *testing.T, ns string) {
+func (l *leftovers) noPools(t *testing.T, ns string) {
 	t.Helper()
 	cluster.Eventually(t, "no pool", func(ctx context.Context) error {
-		left, err := w.RunKubectl(ctx, "get", "sessions,dllamas,statefulsets", "--namespace", ns, "--output=name")
+		left, err := l.RunKubectl(ctx, "get", "sessions,dllamas,statefulsets", "--namespace", ns, "--output=name")
 		if err != nil {
 			return err
 		}
-		pods, err := w.RunKubectl(ctx, "get", "pods", "--namespace", ns, "--selector=koldun.gorizond.io/component=root", "--output=name")
+		pods, err := l.RunKubectl(ctx, "get", "pods", "--namespace", ns, "--selector=koldun.gorizond.io/component=root", "--output=name")
 		if left = strings.TrimSpace(left + pods); err == nil && left != "" {
 			err = fmt.Errorf("there are %s", left)
 		}

@@ -20,73 +20,73 @@ const ring = "koldun-ring"
 func TestEmbedded(t *testing.T) {
 	w := koldun(t)
 	tell("The quickstart: one claim, and a streamed answer through the Service.")
-	w.serves(t, "quickstart/dllama.yaml", "koldun-tiny", "1 node")
+	w.claims.serves(t, "quickstart/dllama.yaml", "koldun-tiny", "1 node")
 	tell("Without a claim the pods use:")
-	w.tellUsage(t)
+	w.usage.tell(t)
 }
 
 // TestRing tests that a root and three workers of distributed-llama answer.
 func TestRing(t *testing.T) {
 	w := koldun(t)
 	tell("A ring: a root and three workers of distributed-llama answer.")
-	w.serves(t, "quickstart/ring.yaml", ring, "4 nodes")
+	w.claims.serves(t, "quickstart/ring.yaml", ring, "4 nodes")
 }
 
 // serves applies an example with one Dllama of so many nodes, waits for an answer, and deletes
 // it.
-func (w *world) serves(t *testing.T, example, name, nodes string) {
+func (cl *claims) serves(t *testing.T, example, name, nodes string) {
 	t.Helper()
 	began := time.Now()
 	claim := filepath.Join(repository, "examples", example)
 	tell("kubectl apply -f examples/%s", example)
-	w.Kubectl(t, "apply", "-f", claim)
-	if w.node == nil && name == ring {
-		image := w.registry + "/" + path(distributedllama.Image)
-		w.Kubectl(t, "patch", "dllama", name, "--type=merge", "--patch", fmt.Sprintf(`{"spec":{"rootImage":%q,"workerImage":%q}}`, image, image))
+	cl.Kubectl(t, "apply", "-f", claim)
+	if cl.node == nil && name == ring {
+		image := cl.registry + "/" + path(distributedllama.Image)
+		cl.Kubectl(t, "patch", "dllama", name, "--type=merge", "--patch", fmt.Sprintf(`{"spec":{"rootImage":%q,"workerImage":%q}}`, image, image))
 	}
-	w.ready(t, "default", name)
+	cl.ready(t, "default", name)
 	tell("%s is served after %s", name, time.Since(began).Round(time.Second))
-	w.mustAnswer(t, "default", name+"-gateway", "default/"+name, "")
-	w.tellLines(t, "get", "dllamas,models,pods", "--show-kind")
-	w.describes(t, name, nodes)
-	w.deleted(t, claim)
+	cl.services.mustAnswer(t, "default", name+"-gateway", "default/"+name, "")
+	cl.output.lines(t, "get", "dllamas,models,pods", "--show-kind")
+	cl.describes(t, name, nodes)
+	cl.deleted(t, claim)
 }
 
 // mustAnswer asks a model through a Service.
-func (w *world) mustAnswer(t *testing.T, namespace, service, model, token string) {
+func (s *services) mustAnswer(t *testing.T, namespace, service, model, token string) {
 	t.Helper()
-	first := streams(t, asks(w.serviceURL(t, namespace, service), token), model)
+	first := streams(t, asks(s.url(t, namespace, service), token), model)
 	tell("%s answers OpenAI's client by a stream, first token after %s: %s", model, first.Round(time.Millisecond), answer)
 }
 
 // ready waits until a Dllama is served.
-func (w *world) ready(t *testing.T, namespace, name string) {
+func (cl *claims) ready(t *testing.T, namespace, name string) {
 	t.Helper()
-	w.holds(t, namespace, "dllama/"+name, "Serving")
-	w.holds(t, namespace, "dllama/"+name, "Ready")
+	cl.holds(t, namespace, "dllama/"+name, "Serving")
+	cl.holds(t, namespace, "dllama/"+name, "Ready")
 }
 
 // holds waits until a condition of an object is true. A failed test prints the object and its
 // pods.
-func (w *world) holds(t *testing.T, namespace, object, condition string) {
+func (cl *claims) holds(t *testing.T, namespace, object, condition string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit(5*time.Minute))
 	defer cancel()
 	err := cluster.Poll(ctx, func(ctx context.Context) error {
-		_, err := w.RunKubectl(ctx, "wait", "--namespace", namespace, "--timeout=5s", "--for=condition="+condition, object)
+		_, err := cl.RunKubectl(ctx, "wait", "--namespace", namespace, "--timeout=5s", "--for=condition="+condition, object)
 		return err
 	})
 	if err == nil {
 		return
 	}
 	t.Error(err)
-	w.describe(t, namespace, object)
+	cl.describe(t, namespace, object)
 	t.FailNow()
 }
 
 // describe prints an object, what belongs to it and its pods, and what Crossplane and the
 // provider log, for a test that fails.
-func (w *world) describe(t *testing.T, namespace, object string) {
+func (cl *claims) describe(t *testing.T, namespace, object string) {
 	t.Helper()
 	const recent = "--tail=100"
 	for _, args := range [][]string{
@@ -100,26 +100,26 @@ func (w *world) describe(t *testing.T, namespace, object string) {
 		{"logs", "--namespace=crossplane-system", "--selector=pkg.crossplane.io/provider=gorizond-koldun-provider", recent},
 		{"get", "koldun", "--output=yaml", "--namespace", namespace},
 	} {
-		out, err := w.RunKubectl(context.WithoutCancel(t.Context()), args...)
+		out, err := cl.RunKubectl(context.WithoutCancel(t.Context()), args...)
 		t.Logf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
 
 // deleted deletes what a file describes, and waits until nothing of Koldun is left in the
 // namespace default.
-func (w *world) deleted(t *testing.T, file string) {
+func (cl *claims) deleted(t *testing.T, file string) {
 	t.Helper()
-	w.Kubectl(t, "delete", "-f", file, "--wait=false")
-	w.nothingLeft(t, "default")
+	cl.Kubectl(t, "delete", "-f", file, "--wait=false")
+	cl.leftovers.none(t, "default")
 }
 
-// serviceURL returns the URL of the API of a gateway's Service.
-func (w *world) serviceURL(t *testing.T, namespace, service string) string {
+// url returns the URL of the API of a gateway's Service.
+func (s *services) url(t *testing.T, namespace, service string) string {
 	t.Helper()
-	if w.node == nil {
-		return fmt.Sprintf("http://127.0.0.1:%d/v1", w.tunnel(t, namespace, service))
+	if s.node == nil {
+		return fmt.Sprintf("http://127.0.0.1:%d/v1", s.tunnel(t, namespace, service))
 	}
-	out := w.Kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.clusterIP}:{.spec.ports[0].port}")
+	out := s.Kubectl(t, "get", "service", service, "--namespace", namespace, "--output=jsonpath={.spec.clusterIP}:{.spec.ports[0].port}")
 	return "http://" + out + "/v1"
 }
 

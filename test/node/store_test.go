@@ -10,21 +10,21 @@ import (
 
 // storeAway takes the object store away, as a crash does: its pod ends within a second, and
 // no other starts until back is called, or the test ends.
-func (w *world) storeAway(t *testing.T) (back func()) {
+func (fa *faults) storeAway(t *testing.T) (back func()) {
 	t.Helper()
 	const namespace, selector = "s3", "app.kubernetes.io/name=s3"
-	w.Kubectl(t, "scale", "statefulset/s3", "--namespace", namespace, "--replicas=0")
+	fa.Kubectl(t, "scale", "statefulset/s3", "--namespace", namespace, "--replicas=0")
 	back = func() {
 		t.Helper()
-		w.Kubectl(t, "scale", "statefulset/s3", "--namespace", namespace, "--replicas=1")
-		w.podsReady(t, namespace, selector, 1)
+		fa.Kubectl(t, "scale", "statefulset/s3", "--namespace", namespace, "--replicas=1")
+		fa.pods.ready(t, namespace, selector, 1)
 	}
 	t.Cleanup(func() {
-		_, _ = w.RunKubectl(context.WithoutCancel(t.Context()), "scale", "statefulset/s3", "--namespace", namespace, "--replicas=1")
+		_, _ = fa.RunKubectl(context.WithoutCancel(t.Context()), "scale", "statefulset/s3", "--namespace", namespace, "--replicas=1")
 	})
-	w.Kubectl(t, "delete", "pods", "--namespace", namespace, "--selector", selector, "--grace-period=1")
+	fa.Kubectl(t, "delete", "pods", "--namespace", namespace, "--selector", selector, "--grace-period=1")
 	cluster.Eventually(t, "the object store to be away", func(ctx context.Context) error {
-		pods, err := w.RunKubectl(ctx, "get", "pods", "--namespace", namespace, "--selector", selector, "--output=name")
+		pods, err := fa.RunKubectl(ctx, "get", "pods", "--namespace", namespace, "--selector", selector, "--output=name")
 		if err == nil && pods != "" {
 			err = fmt.Errorf("there is %s", pods)
 		}

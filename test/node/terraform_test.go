@@ -21,50 +21,51 @@ func TestTerraform(t *testing.T) {
 	w := koldun(t)
 	tell("OpenTofu: the examples serve, a second plan is empty, and destroy leaves nothing.")
 	tofu := clitest.NewReleaseMirror(t, released(version, "files"))
-	t.Run("Quickstart", func(t *testing.T) { w.quickstart(t, tofu) })
-	t.Run("Platform", func(t *testing.T) { w.platform(t, tofu) })
+	t.Run("Quickstart", func(t *testing.T) { w.terraform.quickstart(t, tofu) })
+	t.Run("Platform", func(t *testing.T) { w.terraform.platform(t, tofu) })
 }
 
 // quickstart is one resource with an endpoint.
-func (w *world) quickstart(t *testing.T, tofu *clitest.Mirror) {
-	f := w.example(t, tofu, "quickstart")
+func (tf *terraform) quickstart(t *testing.T, tofu *clitest.Mirror) {
+	f := tf.example(t, tofu, "quickstart")
 	f.apply(t)
-	w.mustAnswer(t, "default", "koldun-tiny-gateway", "default/koldun-tiny", "")
+	tf.services.mustAnswer(t, "default", "koldun-tiny-gateway", "default/koldun-tiny", "")
 	f.destroy()
-	w.nothingLeft(t, "default")
+	tf.leftovers.none(t, "default")
 }
 
 // platform is what a platform team shares, in the account of its namespace on NATS. The chart
 // has installed Crossplane; kubectl applies the release's install.yaml over the rest of it.
-func (w *world) platform(t *testing.T, tofu *clitest.Mirror) {
+func (tf *terraform) platform(t *testing.T, tofu *clitest.Mirror) {
 	const ns, token = "ai", "a-token-of-the-search-team"
-	f := w.example(t, tofu, "platform",
-		"PATH="+filepath.Join(mustAbs(t, repository), "bin")+":"+os.Getenv("PATH"), "TF_VAR_crossplane=", "TF_VAR_install="+w.installYAML(t),
+	f := tf.example(t, tofu, "platform",
+		"PATH="+filepath.Join(mustAbs(t, repository), "bin")+":"+os.Getenv("PATH"), "TF_VAR_crossplane=", "TF_VAR_install="+tf.installYAML(t),
 		`TF_VAR_tokens={"search": "`+token+`", "support": "a-token-of-the-support-team"}`,
 		// The certificates of the servers have the name localhost, for forwarded ports.
-		fmt.Sprintf("NATS_OPERATOR_URL=nats://localhost:%d", w.tunnel(t, "nats", "nats")), "NATS_OPERATOR_SERVERS=3",
-		"NATS_OPERATOR_SIGNING_KEY="+w.secret(t, "nats", "nats-operator", "operator.nk"),
-		"NATS_OPERATOR_SYSTEM_CREDS="+w.secret(t, "nats", "nats-operator", "system.creds"),
-		"NATS_OPERATOR_ACCOUNTS_KEY="+w.secret(t, "nats", "nats-operator", "accounts.key"),
-		"NATS_OPERATOR_CA="+w.secret(t, "nats", "nats-client", "ca.crt"))
+		fmt.Sprintf("NATS_OPERATOR_URL=nats://localhost:%d", tf.services.tunnel(t, "nats", "nats")), "NATS_OPERATOR_SERVERS=3",
+		"NATS_OPERATOR_SIGNING_KEY="+tf.nats.secret(t, "nats", "nats-operator", "operator.nk"),
+		"NATS_OPERATOR_SYSTEM_CREDS="+tf.nats.secret(t, "nats", "nats-operator", "system.creds"),
+		"NATS_OPERATOR_ACCOUNTS_KEY="+tf.nats.secret(t, "nats", "nats-operator", "accounts.key"),
+		"NATS_OPERATOR_CA="+tf.nats.secret(t, "nats", "nats-client", "ca.crt"))
 	f.apply(t)
-	w.mustAnswer(t, ns, "api-gateway", ns+"/tiny", token)
+	tf.services.mustAnswer(t, ns, "api-gateway", ns+"/tiny", token)
 	var refused *openai.Error
-	if _, _, err := asks(w.serviceURL(t, ns, "api-gateway"), "another-token").Stream(t.Context(), ns+"/tiny", question); !errors.As(err, &refused) || refused.StatusCode != http.StatusUnauthorized {
+	_, _, err := asks(tf.services.url(t, ns, "api-gateway"), "another-token").Stream(t.Context(), ns+"/tiny", question)
+	if !errors.As(err, &refused) || refused.StatusCode != http.StatusUnauthorized {
 		t.Errorf("with another token: %v", err)
 	}
 	f.destroy()
-	if out := w.Kubectl(t, "get", "namespace", ns, "--ignore-not-found", "--output=name"); out != "" {
+	if out := tf.Kubectl(t, "get", "namespace", ns, "--ignore-not-found", "--output=name"); out != "" {
 		t.Errorf("%s is left", out)
 	}
 	tell("nothing is left")
 }
 
 // installYAML returns the release's install.yaml with the names of the cluster's packages.
-func (w *world) installYAML(t *testing.T) string {
+func (tf *terraform) installYAML(t *testing.T) string {
 	t.Helper()
 	file := mustAbs(t, released(version, "files", "install.yaml"))
-	if w.node != nil {
+	if tf.node != nil {
 		return file
 	}
 	raw, err := os.ReadFile(file)
@@ -72,7 +73,7 @@ func (w *world) installYAML(t *testing.T) string {
 		t.Fatal(err)
 	}
 	file = filepath.Join(t.TempDir(), "install.yaml")
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(raw), "ghcr.io/", w.registry+"/")), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(raw), "ghcr.io/", tf.registry+"/")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -85,9 +86,9 @@ type example struct {
 }
 
 // example returns an example with the environment of its commands.
-func (w *world) example(t *testing.T, tofu *clitest.Mirror, name string, env ...string) example {
+func (tf *terraform) example(t *testing.T, tofu *clitest.Mirror, name string, env ...string) example {
 	t.Helper()
-	return example{tofu.Copy(t, filepath.Join(repository, "examples", "terraform", name), append(env, "KUBECONFIG="+w.Kubeconfig())...), name}
+	return example{tofu.Copy(t, filepath.Join(repository, "examples", "terraform", name), append(env, "KUBECONFIG="+tf.Kubeconfig())...), name}
 }
 
 // apply applies an example, and tests that the plan afterwards is empty.

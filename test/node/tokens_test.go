@@ -23,22 +23,22 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	tell("Tokens: they are issued, replaced and revoked while the gateway runs.")
 	const ns, claims = "tokens", "testdata/tokens.yaml"
-	w.restricted(t, ns)
+	w.pods.restricted(t, ns)
 	w.Kubectl(t, "apply", "-f", claims)
-	w.ready(t, ns, "private")
-	w.holds(t, ns, "token.koldun.m.gorizond.io/robot", "Ready")
-	a := access{world: w, ns: ns, url: w.serviceURL(t, ns, "private-gateway")}
+	w.claims.ready(t, ns, "private")
+	w.claims.holds(t, ns, "token.koldun.m.gorizond.io/robot", "Ready")
+	a := access{environment: w, ns: ns, url: w.services.url(t, ns, "private-gateway")}
 	a.refused(t, "nobody", "", "No API token was given")
 	a.refused(t, "a stranger", "a-token-that-nobody-issued", "not known, disabled or expired")
 	all := append(a.ofPeople(t), a.ofKoldun(t)...)
 	a.nowhere(t, all)
 	w.Kubectl(t, "delete", "-f", claims, "--wait=false", "--ignore-not-found")
-	w.nothingLeft(t, ns)
+	w.leftovers.none(t, ns)
 }
 
 // An access is an endpoint that wants tokens.
 type access struct {
-	*world
+	*environment
 	ns, url string
 }
 

@@ -21,13 +21,13 @@ func TestUninstall(t *testing.T) {
 	tell("Uninstall: the chart is uninstalled while a claim serves, and installed again.")
 	const claim, name, port = repository + "/examples/quickstart/dllama.yaml", "koldun-tiny", "8083"
 	w.Kubectl(t, "apply", "-f", claim)
-	w.ready(t, "default", name)
-	w.mustAnswer(t, "default", name+"-gateway", "default/"+name, "")
-	before := w.kept(t)
+	w.claims.ready(t, "default", name)
+	w.services.mustAnswer(t, "default", name+"-gateway", "default/"+name, "")
+	before := w.leftovers.kept(t)
 
 	began := time.Now()
 	took := func() time.Duration { return time.Since(began).Round(time.Second) }
-	if err := w.helm(t, version, "uninstall"); err != nil {
+	if err := w.installer.helm(t, version, "uninstall"); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "Crossplane to be gone", func(ctx context.Context) error {
@@ -39,14 +39,14 @@ func TestUninstall(t *testing.T) {
 	})
 	tell("helm uninstall koldun: Crossplane is gone after %s", took())
 	w.Kubectl(t, "patch", "dllama/"+name, "--type=merge", `--patch={"spec":{"expose":{"service":{"port":`+port+`}}}}`)
-	w.mustAnswer(t, "default", name+"-gateway", "default/"+name, "")
-	if diff := cmp.Diff(before, w.kept(t)); diff != "" {
+	w.services.mustAnswer(t, "default", name+"-gateway", "default/"+name, "")
+	if diff := cmp.Diff(before, w.leftovers.kept(t)); diff != "" {
 		t.Fatalf("helm uninstall has replaced objects:\n%s", diff)
 	}
 	tell("%d objects stay", len(before))
 
 	began = time.Now()
-	if err := w.helm(t, version, "install", append(w.helmValues(), "--take-ownership")...); err != nil {
+	if err := w.installer.helm(t, version, "install", append(w.installer.helmValues(), "--take-ownership")...); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "the change of the claim to take effect", func(ctx context.Context) error {
@@ -57,19 +57,19 @@ func TestUninstall(t *testing.T) {
 		return err
 	})
 	tell("helm install koldun: the change of the claim takes effect after %s", took())
-	w.healthy(t, version)
-	w.ready(t, "default", name)
-	w.mustAnswer(t, "default", name+"-gateway", "default/"+name, "")
-	if diff := cmp.Diff(before, w.kept(t)); diff != "" {
+	w.installer.healthy(t, version)
+	w.claims.ready(t, "default", name)
+	w.services.mustAnswer(t, "default", name+"-gateway", "default/"+name, "")
+	if diff := cmp.Diff(before, w.leftovers.kept(t)); diff != "" {
 		t.Errorf("helm install after helm uninstall has replaced objects:\n%s", diff)
 	}
-	w.deleted(t, claim)
+	w.claims.deleted(t, claim)
 }
 
 // kept returns the UIDs of what stays when Koldun is uninstalled: packages, their rights and
 // rules, claims and what belongs to them, the servers, their volumes and keys. A download is
 // a Job of the namespace default.
-func (w *world) kept(t *testing.T) map[string]string {
+func (l *leftovers) kept(t *testing.T) map[string]string {
 	t.Helper()
 	objects := map[string]string{}
 	for _, args := range []string{
@@ -81,17 +81,17 @@ func (w *world) kept(t *testing.T) map[string]string {
 		"statefulsets,pods,services --namespace=s3 --selector=app.kubernetes.io/name=s3",
 		"secrets --namespace=nats", "secrets --namespace=s3",
 	} {
-		maps.Copy(objects, w.uids(t, strings.Fields(args)...))
+		maps.Copy(objects, l.uids(t, strings.Fields(args)...))
 	}
 	return objects
 }
 
 // uids returns the UIDs of what kubectl gets. What is being deleted has another one.
-func (w *world) uids(t *testing.T, args ...string) map[string]string {
+func (l *leftovers) uids(t *testing.T, args ...string) map[string]string {
 	t.Helper()
 	const line = `--output=jsonpath={range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name}={.metadata.uid} {.metadata.deletionTimestamp}{"\n"}{end}`
 	uids := map[string]string{}
-	for object := range strings.Lines(w.Kubectl(t, append([]string{"get", line}, args...)...)) {
+	for object := range strings.Lines(l.Kubectl(t, append([]string{"get", line}, args...)...)) {
 		id, uid, _ := strings.Cut(strings.TrimSpace(object), "=")
 		if id != "" {
 			uids[id] = uid

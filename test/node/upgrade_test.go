@@ -20,15 +20,15 @@ func TestUpgrade(t *testing.T) {
 	w := koldun(t)
 	tell("An upgrade: clients ask while Koldun is upgraded by its chart, and each request is answered.")
 	tell("Pushing the images of %s ...", newer)
-	if err := w.pushKoldun(t.Context(), newer); err != nil {
+	if err := w.images.pushKoldun(t.Context(), newer); err != nil {
 		t.Fatal(err)
 	}
 	const claim = "testdata/steady.yaml"
 	w.Kubectl(t, "apply", "-f", claim)
-	w.ready(t, history.Namespace, history.ModelName)
-	w.runs(t, version)
-	servers := w.servers(t)
-	c := startClients(t, w.gateway(t, history.Namespace, history.ModelName+"-gateway"))
+	w.claims.ready(t, history.Namespace, history.ModelName)
+	w.pods.runs(t, version)
+	servers := w.pods.servers(t)
+	c := startClients(t, w.services.gateway(t, history.Namespace, history.ModelName+"-gateway"))
 	c.more(t, sides*5)
 	tell("%d clients ask steadily, of version %s: %s", sides, version, c.since())
 
@@ -36,33 +36,33 @@ func TestUpgrade(t *testing.T) {
 	took := func() time.Duration { return time.Since(began).Round(time.Second) }
 	s := c.during(t, false, func() {
 		tell("helm upgrade koldun, to version %s ...", newer)
-		if err := w.helm(t, newer, "upgrade", "--reset-then-reuse-values"); err != nil {
+		if err := w.installer.helm(t, newer, "upgrade", "--reset-then-reuse-values"); err != nil {
 			t.Fatal(err)
 		}
-		w.healthy(t, newer)
+		w.installer.healthy(t, newer)
 		tell("the packages are healthy after %s", took())
-		w.runs(t, newer)
-		w.ready(t, history.Namespace, history.ModelName)
+		w.pods.runs(t, newer)
+		w.claims.ready(t, history.Namespace, history.ModelName)
 		tell("all pods of the claim run %s after %s", newer, took())
 	})
 	tell("%s", s)
-	c.verify(t, w)
+	c.verify(t, w.nats)
 	if n := s.retries(); n > 0 {
 		t.Errorf("%d requests were not answered: %s; last %v", n, s, c.refusal())
 	}
-	if diff := cmp.Diff(servers, w.servers(t)); diff != "" {
+	if diff := cmp.Diff(servers, w.pods.servers(t)); diff != "" {
 		t.Errorf("the upgrade has replaced servers:\n%s", diff)
 	}
-	w.deleted(t, claim)
+	w.claims.deleted(t, claim)
 }
 
 // runs waits until the pods of the claim of history, and no others, run a version of Koldun
 // and are ready.
-func (w *world) runs(t *testing.T, version string) {
+func (p *pods) runs(t *testing.T, version string) {
 	t.Helper()
 	for component, n := range steady() {
 		cluster.Eventually(t, component+" to run "+version, func(ctx context.Context) error {
-			out, err := w.RunKubectl(ctx, "get", "pods", "--namespace", history.Namespace, "--selector", "koldun.gorizond.io/component="+component,
+			out, err := p.RunKubectl(ctx, "get", "pods", "--namespace", history.Namespace, "--selector", "koldun.gorizond.io/component="+component,
 				`--output=jsonpath={range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="Ready")].status} {.spec.containers[*].image}{"\n"}{end}`)
 			if err != nil {
 				return err
@@ -79,10 +79,11 @@ func (w *world) runs(t *testing.T, version string) {
 }
 
 // servers returns the names and UIDs of the pods of NATS and the object store.
-func (w *world) servers(t *testing.T) (pods []string) {
+func (p *pods) servers(t *testing.T) (pods []string) {
 	t.Helper()
 	for _, name := range []string{"nats", "s3"} {
-		pods = append(pods, w.Kubectl(t, "get", "pods", "--namespace", name, "--selector", "app.kubernetes.io/name="+name, "--output=jsonpath={range .items[*]}{.metadata.name}={.metadata.uid} {end}"))
+		pods = append(pods, p.Kubectl(t, "get", "pods", "--namespace", name, "--selector", "app.kubernetes.io/name="+name,
+			"--output=jsonpath={range .items[*]}{.metadata.name}={.metadata.uid} {end}"))
 	}
 	return pods
 }

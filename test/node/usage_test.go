@@ -19,11 +19,11 @@ type podUsage struct {
 	Memory struct{ WorkingSetBytes int64 }
 }
 
-// tellUsage prints the working set of each pod in MiB, and its recent use of CPU in
+// tell prints the working set of each pod in MiB, and its recent use of CPU in
 // thousandths of a core.
-func (w *world) tellUsage(t *testing.T) {
+func (u *usage) tell(t *testing.T) {
 	t.Helper()
-	pods, err := w.usage(t.Context())
+	pods, err := u.all(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,12 +32,12 @@ func (w *world) tellUsage(t *testing.T) {
 	}
 }
 
-// tellUsageWith is tellUsage once the kubelets know what all pods of a claim use, of which
+// tellOf is tell once the kubelets know what all pods of a claim use, of which
 // there are n. They look every ten seconds or so.
-func (w *world) tellUsageWith(t *testing.T, namespace, claim string, n int) {
+func (u *usage) tellOf(t *testing.T, namespace, claim string, n int) {
 	t.Helper()
 	cluster.Eventually(t, "the usage of pods", func(ctx context.Context) error {
-		pods, err := w.usage(ctx)
+		pods, err := u.all(ctx)
 		if err != nil {
 			return err
 		}
@@ -52,19 +52,19 @@ func (w *world) tellUsageWith(t *testing.T, namespace, claim string, n int) {
 		}
 		return nil
 	})
-	w.tellUsage(t)
+	u.tell(t)
 }
 
-// usage returns what pods use, in the order of their namespaces, except those that are
+// all returns what pods use, in the order of their namespaces, except those that are
 // younger than the kubelet's last look.
-func (w *world) usage(ctx context.Context) ([]podUsage, error) {
-	nodes, err := w.RunKubectl(ctx, "get", "nodes", "--output=jsonpath={.items[*].metadata.name}")
+func (u *usage) all(ctx context.Context) ([]podUsage, error) {
+	nodes, err := u.RunKubectl(ctx, "get", "nodes", "--output=jsonpath={.items[*].metadata.name}")
 	if err != nil {
 		return nil, err
 	}
 	var pods []podUsage
 	for node := range strings.FieldsSeq(nodes) {
-		raw, err := w.RunKubectl(ctx, "get", "--raw", "/api/v1/nodes/"+node+"/proxy/stats/summary")
+		raw, err := u.RunKubectl(ctx, "get", "--raw", "/api/v1/nodes/"+node+"/proxy/stats/summary")
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ func TestVolume(t *testing.T) {
 	delivery := "pvc"
 	if flavour() == "claims" {
 		delivery = "csi"
-		w.addDriver(t)
+		w.installer.addDriver(t)
 	}
 	claim := filepath.Join(t.TempDir(), "volume.yaml")
 	if err := os.WriteFile(claim, []byte(strings.ReplaceAll(string(raw), "DELIVERY", delivery)), 0o600); err != nil {
@@ -30,31 +30,31 @@ func TestVolume(t *testing.T) {
 	began := time.Now()
 	tell("kubectl apply -f testdata/volume.yaml, delivery %s", delivery)
 	w.Kubectl(t, "apply", "-f", claim)
-	w.ready(t, "default", "volume")
-	api := asks(w.serviceURL(t, "default", "volume-gateway"), "")
+	w.claims.ready(t, "default", "volume")
+	api := asks(w.services.url(t, "default", "volume-gateway"), "")
 	streams(t, api, "default/volume")
 	tell("It answers after %s", time.Since(began).Round(time.Second))
-	w.tellLines(t, "get", "persistentvolumeclaims,pods", "--show-kind")
+	w.output.lines(t, "get", "persistentvolumeclaims,pods", "--show-kind")
 	if delivery == "csi" {
-		w.tellLines(t, "logs", "--namespace=kube-system", "--selector=app=csi")
+		w.output.lines(t, "logs", "--namespace=kube-system", "--selector=app=csi")
 	}
 	back := func() {}
 	if delivery == "pvc" { // the driver reads the object store at each mount
-		back = w.storeAway(t)
+		back = w.faults.storeAway(t)
 	}
 	began = time.Now()
-	w.kills("default", "koldun.gorizond.io/component=root")(t)
-	w.ready(t, "default", "volume")
+	w.pods.kills("default", "koldun.gorizond.io/component=root")(t)
+	w.claims.ready(t, "default", "volume")
 	streams(t, api, "default/volume")
 	tell("Its engine is killed, and answers again after %s", time.Since(began).Round(time.Second))
 	back()
-	w.deleted(t, claim)
+	w.claims.deleted(t, claim)
 }
 
-// tellLines prints what kubectl says.
-func (w *world) tellLines(t *testing.T, args ...string) {
+// lines prints what kubectl says.
+func (o *output) lines(t *testing.T, args ...string) {
 	t.Helper()
-	for line := range strings.Lines(w.Kubectl(t, args...)) {
+	for line := range strings.Lines(o.Kubectl(t, args...)) {
 		if line = strings.TrimSpace(line); line != "" {
 			tell("  %s", line)
 		}
