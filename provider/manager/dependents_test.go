@@ -20,15 +20,15 @@ import (
 )
 
 // composites installs the CRDs of the kinds that managed resources create.
-func (w *world) composites() {
-	w.t.Helper()
+func (ob *objects) composites() {
+	ob.t.Helper()
 	for _, plural := range []string{"sessions", "dllamas", "models", "ingresses"} {
 		crd, err := os.ReadFile("../../apis/crds/koldun.gorizond.io_" + plural + ".yaml")
 		if err != nil {
-			w.t.Fatal(err)
+			ob.t.Fatal(err)
 		}
-		if err := w.cluster.Apply(w.t.Context(), string(crd)); err != nil {
-			w.t.Fatal(err)
+		if err := ob.cluster.Apply(ob.t.Context(), string(crd)); err != nil {
+			ob.t.Fatal(err)
 		}
 	}
 }
@@ -43,12 +43,12 @@ func object(kind, name string, spec map[string]any) *unstructured.Unstructured {
 }
 
 // made waits for an object that a managed resource controls.
-func (w *world) made(kind, name string, by client.Object) *unstructured.Unstructured {
-	w.t.Helper()
+func (ob *objects) made(kind, name string, by client.Object) *unstructured.Unstructured {
+	ob.t.Helper()
 	u := object(kind, name, nil)
-	u.SetNamespace(w.ns)
-	w.eventually(kind+" "+name, func() error {
-		if err := w.get(u); err != nil {
+	u.SetNamespace(ob.ns)
+	ob.eventually(kind+" "+name, func() error {
+		if err := ob.get(u); err != nil {
 			return err
 		}
 		if !metav1.IsControlledBy(u, by) {
@@ -66,18 +66,18 @@ func template(spec string) *v1alpha1.ObjectTemplate {
 }
 
 // asked writes the demand for a pool.
-func (w *world) asked(of *registry.Table[registry.Demand], key, model string) {
-	w.t.Helper()
-	d := registry.Demand{Version: 1, Session: key, Namespace: w.ns, Model: model}
-	if _, err := of.Put(w.t.Context(), key, d); err != nil {
-		w.t.Fatal(err)
+func (a *account) asked(of *registry.Table[registry.Demand], key, model string) {
+	a.t.Helper()
+	d := registry.Demand{Version: 1, Session: key, Namespace: a.ns, Model: model}
+	if _, err := of.Put(a.t.Context(), key, d); err != nil {
+		a.t.Fatal(err)
 	}
 }
 
 func TestDemandKeepsASessionForEachPool(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	w.composites()
-	b := w.queue()
+	b := w.account.queue()
 	m := &v1alpha1.Demand{
 		ObjectMeta: metav1.ObjectMeta{Name: "demanded"},
 		Spec: v1alpha1.DemandSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.DemandParameters{
@@ -85,11 +85,11 @@ func TestDemandKeepsASessionForEachPool(t *testing.T) {
 		}},
 	}
 	w.create(m)
-	w.ready(m)
+	w.resources.ready(m)
 	key := names.Session(w.ns, "tiny", "")
 	name := demand.SessionName(demand.Session{Key: key, Model: "tiny"})
 	table := registry.Demands(b)
-	w.asked(table, key, "tiny")
+	w.account.asked(table, key, "tiny")
 	s := w.made(composite.KindSession, name, m)
 	is := func(u *unstructured.Unstructured, want any, path ...string) {
 		t.Helper()
@@ -154,18 +154,18 @@ func TestDemandKeepsASessionForEachPool(t *testing.T) {
 // A pool gets one Session: from the first of several Demands, and from none if a
 // user has created one, or a Dllama that scales.
 func TestOnePoolHasOneSession(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	w.composites()
-	b := w.queue()
+	b := w.account.queue()
 	key, hand, scaled := names.Session(w.ns, "tiny", ""), names.Session(w.ns, "own", ""), names.Session(w.ns, "big", "")
 	w.create(object(composite.KindSession, "by-hand", map[string]any{"modelRef": map[string]any{"name": "own"}, "key": hand}))
 	w.create(object(composite.KindDllama, "large", map[string]any{
 		"modelRef": map[string]any{"name": "big"}, "expose": map[string]any{"scaling": map[string]any{"minDllamas": int64(0)}},
 	}))
 	table := registry.Demands(b)
-	w.asked(table, key, "tiny")
-	w.asked(table, hand, "own")
-	w.asked(table, scaled, "big")
+	w.account.asked(table, key, "tiny")
+	w.account.asked(table, hand, "own")
+	w.account.asked(table, scaled, "big")
 	of := func(name string, policies ...xpv2.ManagementAction) *v1alpha1.Demand {
 		m := &v1alpha1.Demand{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -204,7 +204,7 @@ func TestOnePoolHasOneSession(t *testing.T) {
 	one := of("one")
 	s := w.made(composite.KindSession, name, one)
 	two := of("two")
-	w.ready(two)
+	w.resources.ready(two)
 	sessions(2)
 	// After the deletion of the Demand that created the Session, the other Demand
 	// creates it. The garbage collector, which may not know the kind yet, would
@@ -218,9 +218,9 @@ func TestOnePoolHasOneSession(t *testing.T) {
 }
 
 func TestPoolKeepsADllamaForEachMember(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	w.composites()
-	w.queue()
+	w.account.queue()
 	m := &v1alpha1.Pool{
 		ObjectMeta: metav1.ObjectMeta{Name: "pool"},
 		Spec: v1alpha1.PoolSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.PoolParameters{
@@ -254,7 +254,7 @@ func TestPoolKeepsADllamaForEachMember(t *testing.T) {
 	other := object(composite.KindDllama, "chat-2", map[string]any{"modelRef": map[string]any{"name": "other"}})
 	w.create(other)
 	w.change(m, func() { m.Spec.ForProvider.MinMembers = 3 })
-	w.failing(m, `"chat-2"`)
+	w.resources.failing(m, `"chat-2"`)
 	if err := w.get(other); err != nil || len(other.GetOwnerReferences()) > 0 {
 		t.Errorf("owners of another's Dllama: got %v, %v; want none", other.GetOwnerReferences(), err)
 	}

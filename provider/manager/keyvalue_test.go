@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
-func keyValue(w *world, bucket string, policies ...xpv2.ManagementAction) *v1alpha1.KeyValue {
+func keyValue(w *tenant, bucket string, policies ...xpv2.ManagementAction) *v1alpha1.KeyValue {
 	return &v1alpha1.KeyValue{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "keys"},
 		Spec: v1alpha1.KeyValueSpec{ManagedResourceSpec: via(w.ns, policies...), ForProvider: v1alpha1.KeyValueParameters{
@@ -21,8 +21,8 @@ func keyValue(w *world, bucket string, policies ...xpv2.ManagementAction) *v1alp
 }
 
 func TestKeyValue(t *testing.T) {
-	w := newWorld(t)
-	js := w.bus().JetStream()
+	w := newTenant(t)
+	js := w.account.bus().JetStream()
 	// An existing bucket is adopted: values and history stay.
 	old, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "keys", History: 3})
 	if err != nil {
@@ -33,11 +33,11 @@ func TestKeyValue(t *testing.T) {
 	}
 	m := keyValue(w, "keys")
 	w.create(m)
-	w.ready(m)
+	w.resources.ready(m)
 	same := func(c jetstream.StreamConfig) bool {
 		return c.SubjectDeleteMarkerTTL == time.Minute && c.MaxMsgsPerSubject == 3 && c.MaxMsgSize == 1000
 	}
-	w.stream("KV_keys", "markers and the old history", same)
+	w.account.stream("KV_keys", "markers and the old history", same)
 	if h := m.Spec.ForProvider.History; h != 3 {
 		t.Errorf("late-initialized history: got %d, want 3", h)
 	}
@@ -48,22 +48,22 @@ func TestKeyValue(t *testing.T) {
 	if err := js.DeleteKeyValue(t.Context(), "keys"); err != nil {
 		t.Fatal(err)
 	}
-	w.stream("KV_keys", "all of it again", same)
+	w.account.stream("KV_keys", "all of it again", same)
 }
 
 func TestKeyValueIsOnlyObserved(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	m := keyValue(w, "seen", xpv2.ManagementActionObserve)
 	w.create(m)
-	w.failing(m, "does not exist")
-	if _, err := w.bus().JetStream().CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "seen", History: 2}); err != nil {
+	w.resources.failing(m, "does not exist")
+	if _, err := w.account.bus().JetStream().CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "seen", History: 2}); err != nil {
 		t.Fatal(err)
 	}
-	w.ready(m)
+	w.resources.ready(m)
 	if s := m.Status.AtProvider; s.Configured || s.History != 2 {
 		t.Errorf("the status is %+v", s)
 	}
 	w.delete(m)
 	w.gone(m)
-	w.stream("KV_seen", "its own configuration", func(c jetstream.StreamConfig) bool { return c.MaxMsgSize == -1 })
+	w.account.stream("KV_seen", "its own configuration", func(c jetstream.StreamConfig) bool { return c.MaxMsgSize == -1 })
 }

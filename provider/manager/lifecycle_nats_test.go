@@ -20,8 +20,8 @@ func text(v any) (string, error) {
 }
 
 // streamText returns the configuration, creation time and state of a stream as text.
-func streamText(w *world, name string) (string, error) {
-	s, err := w.bus().JetStream().Stream(w.t.Context(), name)
+func streamText(w *tenant, name string) (string, error) {
+	s, err := w.account.bus().JetStream().Stream(w.t.Context(), name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return "", nil
 	}
@@ -33,8 +33,8 @@ func streamText(w *world, name string) (string, error) {
 }
 
 // streamIs returns an error unless the stream exists and ok accepts it.
-func streamIs(w *world, name string, ok func(jetstream.StreamConfig) bool) error {
-	s, err := w.bus().JetStream().Stream(w.t.Context(), name)
+func streamIs(w *tenant, name string, ok func(jetstream.StreamConfig) bool) error {
+	s, err := w.account.bus().JetStream().Stream(w.t.Context(), name)
 	if err != nil {
 		return err
 	}
@@ -55,14 +55,14 @@ func unusualStream(name string) jetstream.StreamConfig {
 }
 
 // put creates a stream with one message.
-func (w *world) put(c jetstream.StreamConfig) {
-	w.t.Helper()
-	js := w.bus().JetStream()
-	if _, err := js.CreateStream(w.t.Context(), c); err != nil {
-		w.t.Fatal(err)
+func (a *account) put(c jetstream.StreamConfig) {
+	a.t.Helper()
+	js := a.bus().JetStream()
+	if _, err := js.CreateStream(a.t.Context(), c); err != nil {
+		a.t.Fatal(err)
 	}
-	if _, err := js.Publish(w.t.Context(), c.Name+".a", []byte("kept")); err != nil {
-		w.t.Fatal(err)
+	if _, err := js.Publish(a.t.Context(), c.Name+".a", []byte("kept")); err != nil {
+		a.t.Fatal(err)
 	}
 }
 
@@ -72,23 +72,23 @@ func streamLifecycle() lifecycle {
 	}
 	return lifecycle{
 		server: onNATS,
-		resource: func(w *world, name string) resource.ModernManaged {
+		resource: func(w *tenant, name string) resource.ModernManaged {
 			return &v1alpha1.Stream{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.StreamSpec{
 				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.StreamParameters{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(10))},
 			}}
 		},
 		read:    streamText,
-		matches: func(w *world, name string) error { return streamIs(w, name, has(10)) },
-		update: func(_ *world, m resource.ModernManaged) {
+		matches: func(w *tenant, name string) error { return streamIs(w, name, has(10)) },
+		update: func(_ *tenant, m resource.ModernManaged) {
 			m.(*v1alpha1.Stream).Spec.ForProvider.MaxMsgs = new(int64(20))
 		},
-		updated: func(w *world, _ resource.ModernManaged, name string) error { return streamIs(w, name, has(20)) },
-		drift: func(w *world, name string) {
-			if _, err := w.bus().JetStream().UpdateStream(w.t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{"other." + name}}); err != nil {
+		updated: func(w *tenant, _ resource.ModernManaged, name string) error { return streamIs(w, name, has(20)) },
+		drift: func(w *tenant, name string) {
+			if _, err := w.account.bus().JetStream().UpdateStream(w.t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{"other." + name}}); err != nil {
 				w.t.Fatal(err)
 			}
 		},
-		exist: func(w *world, name string) { w.put(unusualStream(name)) },
+		exist: func(w *tenant, name string) { w.account.put(unusualStream(name)) },
 	}
 }
 
@@ -98,21 +98,21 @@ func keyValueLifecycle() lifecycle {
 	}
 	return lifecycle{
 		server: onNATS,
-		resource: func(w *world, name string) resource.ModernManaged {
+		resource: func(w *tenant, name string) resource.ModernManaged {
 			return &v1alpha1.KeyValue{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.KeyValueSpec{
 				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.KeyValueParameters{Bucket: name, MaxValueSize: new(int32(1000))},
 			}}
 		},
-		read:    func(w *world, name string) (string, error) { return streamText(w, "KV_"+name) },
-		matches: func(w *world, name string) error { return streamIs(w, "KV_"+name, has(1000)) },
-		update: func(_ *world, m resource.ModernManaged) {
+		read:    func(w *tenant, name string) (string, error) { return streamText(w, "KV_"+name) },
+		matches: func(w *tenant, name string) error { return streamIs(w, "KV_"+name, has(1000)) },
+		update: func(_ *tenant, m resource.ModernManaged) {
 			m.(*v1alpha1.KeyValue).Spec.ForProvider.MaxValueSize = new(int32(2000))
 		},
-		updated: func(w *world, _ resource.ModernManaged, name string) error {
+		updated: func(w *tenant, _ resource.ModernManaged, name string) error {
 			return streamIs(w, "KV_"+name, has(2000))
 		},
-		drift: func(w *world, name string) {
-			if err := w.bus().JetStream().DeleteKeyValue(w.t.Context(), name); err != nil {
+		drift: func(w *tenant, name string) {
+			if err := w.account.bus().JetStream().DeleteKeyValue(w.t.Context(), name); err != nil {
 				w.t.Fatal(err)
 			}
 		},
@@ -122,9 +122,9 @@ func keyValueLifecycle() lifecycle {
 
 // unusualBucket creates a key-value bucket with one value, and with values other
 // than the defaults in many fields.
-func unusualBucket(w *world, name string) {
+func unusualBucket(w *tenant, name string) {
 	w.t.Helper()
-	kv, err := w.bus().JetStream().CreateKeyValue(w.t.Context(), jetstream.KeyValueConfig{
+	kv, err := w.account.bus().JetStream().CreateKeyValue(w.t.Context(), jetstream.KeyValueConfig{
 		Bucket: name, Description: "of another client", MaxValueSize: 1000, History: 3, TTL: time.Hour, MaxBytes: 1 << 20,
 		LimitMarkerTTL: time.Minute, Compression: true, Metadata: map[string]string{"team": "a"},
 	})
@@ -142,7 +142,7 @@ func queueLifecycle() lifecycle {
 	}
 	return lifecycle{
 		server: onNATS,
-		resource: func(w *world, name string) resource.ModernManaged {
+		resource: func(w *tenant, name string) resource.ModernManaged {
 			return &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.QueueSpec{
 				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.QueueParameters{
 					Streams:   []v1alpha1.StreamParameters{{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(10))}},
@@ -150,25 +150,25 @@ func queueLifecycle() lifecycle {
 				},
 			}}
 		},
-		read: func(w *world, name string) (string, error) {
+		read: func(w *tenant, name string) (string, error) {
 			a, err1 := streamText(w, name)
 			b, err2 := streamText(w, "KV_"+name+"-keys")
 			return a + b, errors.Join(err1, err2)
 		},
-		matches: func(w *world, name string) error {
+		matches: func(w *tenant, name string) error {
 			return errors.Join(streamIs(w, name, has(10)), streamIs(w, "KV_"+name+"-keys", has(-1)))
 		},
-		update: func(_ *world, m resource.ModernManaged) {
+		update: func(_ *tenant, m resource.ModernManaged) {
 			m.(*v1alpha1.Queue).Spec.ForProvider.Streams[0].MaxMsgs = new(int64(20))
 		},
-		updated: func(w *world, _ resource.ModernManaged, name string) error { return streamIs(w, name, has(20)) },
-		drift: func(w *world, name string) {
-			if err := w.bus().JetStream().DeleteKeyValue(w.t.Context(), name+"-keys"); err != nil {
+		updated: func(w *tenant, _ resource.ModernManaged, name string) error { return streamIs(w, name, has(20)) },
+		drift: func(w *tenant, name string) {
+			if err := w.account.bus().JetStream().DeleteKeyValue(w.t.Context(), name+"-keys"); err != nil {
 				w.t.Fatal(err)
 			}
 		},
-		exist: func(w *world, name string) {
-			w.put(unusualStream(name))
+		exist: func(w *tenant, name string) {
+			w.account.put(unusualStream(name))
 			unusualBucket(w, name+"-keys")
 		},
 	}
@@ -176,10 +176,10 @@ func queueLifecycle() lifecycle {
 
 func consumerLifecycle() lifecycle {
 	const of = "WORK"
-	get := func(w *world, name string) (jetstream.Consumer, error) {
-		return w.bus().JetStream().Consumer(w.t.Context(), of, name)
+	get := func(w *tenant, name string) (jetstream.Consumer, error) {
+		return w.account.bus().JetStream().Consumer(w.t.Context(), of, name)
 	}
-	delivers := func(w *world, name string, want int) error {
+	delivers := func(w *tenant, name string, want int) error {
 		c, err := get(w, name)
 		if err != nil {
 			return err
@@ -191,13 +191,13 @@ func consumerLifecycle() lifecycle {
 	}
 	return lifecycle{
 		server:  onNATS,
-		prepare: func(w *world) { w.put(jetstream.StreamConfig{Name: of, Subjects: []string{of + ".>"}}) },
-		resource: func(w *world, name string) resource.ModernManaged {
+		prepare: func(w *tenant) { w.account.put(jetstream.StreamConfig{Name: of, Subjects: []string{of + ".>"}}) },
+		resource: func(w *tenant, name string) resource.ModernManaged {
 			return &v1alpha1.Consumer{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.ConsumerSpec{
 				ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.ConsumerParameters{Stream: of, Name: name, MaxDeliver: new(int32(3))},
 			}}
 		},
-		read: func(w *world, name string) (string, error) {
+		read: func(w *tenant, name string) (string, error) {
 			c, err := get(w, name)
 			if errors.Is(err, jetstream.ErrConsumerNotFound) {
 				return "", nil
@@ -207,18 +207,18 @@ func consumerLifecycle() lifecycle {
 			}
 			return text([]any{c.CachedInfo().Config, c.CachedInfo().Created})
 		},
-		matches: func(w *world, name string) error { return delivers(w, name, 3) },
-		update: func(_ *world, m resource.ModernManaged) {
+		matches: func(w *tenant, name string) error { return delivers(w, name, 3) },
+		update: func(_ *tenant, m resource.ModernManaged) {
 			m.(*v1alpha1.Consumer).Spec.ForProvider.MaxDeliver = new(int32(4))
 		},
-		updated: func(w *world, _ resource.ModernManaged, name string) error { return delivers(w, name, 4) },
-		drift: func(w *world, name string) {
-			if err := w.bus().JetStream().DeleteConsumer(w.t.Context(), of, name); err != nil {
+		updated: func(w *tenant, _ resource.ModernManaged, name string) error { return delivers(w, name, 4) },
+		drift: func(w *tenant, name string) {
+			if err := w.account.bus().JetStream().DeleteConsumer(w.t.Context(), of, name); err != nil {
 				w.t.Fatal(err)
 			}
 		},
-		exist: func(w *world, name string) {
-			_, err := w.bus().JetStream().CreateConsumer(w.t.Context(), of, jetstream.ConsumerConfig{
+		exist: func(w *tenant, name string) {
+			_, err := w.account.bus().JetStream().CreateConsumer(w.t.Context(), of, jetstream.ConsumerConfig{
 				Durable: name, Name: name, Description: "of another client", AckPolicy: jetstream.AckAllPolicy, DeliverPolicy: jetstream.DeliverNewPolicy,
 				MaxDeliver: 3, FilterSubject: of + ".x", AckWait: 7 * time.Second, MaxAckPending: 5, InactiveThreshold: time.Hour,
 				MaxWaiting: 9, HeadersOnly: true, Metadata: map[string]string{"team": "a"},

@@ -22,34 +22,34 @@ import (
 	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 )
 
-// hubToken is the token that the hub of a world requires.
+// hubToken is the token that the hub of a tenant requires.
 const hubToken = "token-of-the-hub"
 
-// newLifecycleWorld returns a world whose servers can be made unreachable.
-func newLifecycleWorld(t *testing.T, l lifecycle) *world {
+// newLifecycleTenant returns a tenant whose servers can be made unreachable.
+func newLifecycleTenant(t *testing.T, l lifecycle) *tenant {
 	t.Helper()
-	w := newWorld(t)
-	w.connect()
+	w := newTenant(t)
+	w.servers.connect()
 	if l.prepare != nil {
 		l.prepare(w)
 	}
 	return w
 }
 
-// in returns the world for a subtest of the test that it was made for.
-func (w *world) in(t *testing.T) *world {
-	out := *w
-	out.t = t
-	return &out
+// in returns the tenant for a subtest of the test that it was made for.
+func (w *tenant) in(t *testing.T) *tenant {
+	n, a, b, s := *w.namespace, *w.account, *w.buckets, *w.servers
+	n.t = t
+	return tenantOf(&n, &a, &b, &s)
 }
 
-// connect adds a hub to the world, and puts a proxy that can refuse connections
+// connect adds a hub to the tenant, and puts a proxy that can refuse connections
 // before its object store: a stopped S3 gateway may not get its port again.
-func (w *world) connect() {
-	w.t.Helper()
-	w.hub = hubtest.New(w.t, hubtest.Options{Token: hubToken}, map[string][]byte{"config.json": []byte(`{"model_type":"llama"}`)})
-	w.s3at = s3test.Front(w.t, w.s3.Config(), func(rw http.ResponseWriter, _ *http.Request) bool {
-		if !w.s3down.Load() {
+func (sv *servers) connect() {
+	sv.t.Helper()
+	sv.hub = hubtest.New(sv.t, hubtest.Options{Token: hubToken}, map[string][]byte{"config.json": []byte(`{"model_type":"llama"}`)})
+	sv.s3at = s3test.Front(sv.t, sv.buckets.s3.Config(), func(rw http.ResponseWriter, _ *http.Request) bool {
+		if !sv.s3down.Load() {
 			return false
 		}
 		if h, ok := rw.(http.Hijacker); ok {
@@ -59,65 +59,65 @@ func (w *world) connect() {
 		}
 		return true
 	}).Endpoint
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: platformNamespace, Name: w.ns}}
-	w.change(secret, func() { secret.Data["token"] = []byte(hubToken) })
-	w.configure(func(p *v1alpha1.ProviderConfigSpec) {
-		p.S3.Endpoint = w.s3at
-		p.Hub = &v1alpha1.HubConfig{Endpoint: w.hub.URL, SecretRef: p.S3.SecretRef}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: platformNamespace, Name: sv.ns}}
+	sv.change(secret, func() { secret.Data["token"] = []byte(hubToken) })
+	sv.config.configure(func(p *v1alpha1.ProviderConfigSpec) {
+		p.S3.Endpoint = sv.s3at
+		p.Hub = &v1alpha1.HubConfig{Endpoint: sv.hub.URL, SecretRef: p.S3.SecretRef}
 	})
-	w.queue()
-	if _, err := w.store().CreateBucket(w.t.Context(), &s3.CreateBucketInput{Bucket: aws.String("models")}); err != nil {
-		w.t.Fatal(err)
+	sv.account.queue()
+	if _, err := sv.buckets.store().CreateBucket(sv.t.Context(), &s3.CreateBucketInput{Bucket: aws.String("models")}); err != nil {
+		sv.t.Fatal(err)
 	}
 }
 
 // endpoint returns the part of a server's address that errors must contain.
-func (w *world) endpoint(s server) string {
+func (sv *servers) endpoint(s server) string {
 	switch s {
 	case onNATS:
-		return w.nats.URL()
+		return sv.account.server.URL()
 	case onS3:
-		return strings.TrimPrefix(w.s3at, "http://")
+		return strings.TrimPrefix(sv.s3at, "http://")
 	case onHub:
-		return strings.TrimPrefix(w.hub.URL, "http://")
+		return strings.TrimPrefix(sv.hub.URL, "http://")
 	case onCluster:
 	}
 	return ""
 }
 
-func (w *world) stop(s server) {
-	w.t.Helper()
+func (sv *servers) stop(s server) {
+	sv.t.Helper()
 	switch s {
 	case onNATS:
-		w.nats.Stop()
+		sv.account.server.Stop()
 	case onS3:
-		w.s3down.Store(true)
+		sv.s3down.Store(true)
 	case onHub:
-		w.hub.Break(hubtest.Rule{Do: hubtest.Status(http.StatusServiceUnavailable, "")})
+		sv.hub.Break(hubtest.Rule{Do: hubtest.Status(http.StatusServiceUnavailable, "")})
 	case onCluster:
-		w.t.Fatal("the cluster cannot be stopped")
+		sv.t.Fatal("the cluster cannot be stopped")
 	}
 }
 
-func (w *world) resume(s server) {
-	w.t.Helper()
+func (sv *servers) resume(s server) {
+	sv.t.Helper()
 	switch s {
 	case onNATS:
-		w.nats.Restart()
+		sv.account.server.Restart()
 	case onS3:
-		w.s3down.Store(false)
+		sv.s3down.Store(false)
 	case onHub:
-		w.hub.Mend()
+		sv.hub.Mend()
 	case onCluster:
 	}
 }
 
 // observed waits until the provider has observed the present generation of a
 // resource, whether or not the external resource exists.
-func (w *world) observed(m resource.ModernManaged) {
-	w.t.Helper()
-	w.eventually(m.GetName()+" to be observed", func() error {
-		if err := w.get(m); err != nil {
+func (r *resources) observed(m resource.ModernManaged) {
+	r.t.Helper()
+	r.eventually(m.GetName()+" to be observed", func() error {
+		if err := r.get(m); err != nil {
 			return err
 		}
 		if c := m.GetCondition(xpv2.TypeSynced); c.Status != corev1.ConditionTrue || c.ObservedGeneration != m.GetGeneration() {
@@ -127,15 +127,15 @@ func (w *world) observed(m resource.ModernManaged) {
 	})
 }
 
-// endNamespace deletes the world's namespace, and waits until it no longer exists.
-func (w *world) endNamespace() {
-	w.t.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
-	if err := w.client.Delete(w.t.Context(), ns); err != nil {
-		w.t.Fatal(err)
+// endNamespace deletes the namespace of the tenant, and waits until it no longer exists.
+func (ob *objects) endNamespace() {
+	ob.t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ob.ns}}
+	if err := ob.client.Delete(ob.t.Context(), ns); err != nil {
+		ob.t.Fatal(err)
 	}
-	w.eventually("the end of the namespace", func() error {
-		err := w.client.Get(w.t.Context(), client.ObjectKeyFromObject(ns), ns)
+	ob.eventually("the end of the namespace", func() error {
+		err := ob.client.Get(ob.t.Context(), client.ObjectKeyFromObject(ns), ns)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

@@ -22,38 +22,38 @@ import (
 )
 
 // A lifecycle describes one kind to the cases of TestLifecycleOfEachKind. Each
-// case names its own external resource; all cases of a kind share a world.
+// case names its own external resource; all cases of a kind share a tenant.
 type lifecycle struct {
 	server server
 	// prepare creates what external resources of the kind require. May be nil.
-	prepare func(w *world)
+	prepare func(w *tenant)
 	// resource returns the managed resource of the external resource.
-	resource func(w *world, name string) resource.ModernManaged
+	resource func(w *tenant, name string) resource.ModernManaged
 	// given creates what a resource needs to become ready. May be nil.
-	given func(w *world, name string)
+	given func(w *tenant, name string)
 	// read returns the complete state of the external resource, or "" if it does
 	// not exist. An error is retried.
-	read func(w *world, name string) (string, error)
+	read func(w *tenant, name string) (string, error)
 	// matches returns an error unless the external resource matches resource.
-	matches func(w *world, name string) error
+	matches func(w *tenant, name string) error
 	// update changes the spec, and updated returns an error until the external
 	// resource has the change.
-	update  func(w *world, m resource.ModernManaged)
-	updated func(w *world, m resource.ModernManaged, name string) error
+	update  func(w *tenant, m resource.ModernManaged)
+	updated func(w *tenant, m resource.ModernManaged, name string) error
 	// drift changes the external resource as another client would.
-	drift func(w *world, name string)
+	drift func(w *tenant, name string)
 	// polled reports that the provider has no watch that shows a drift.
 	polled bool
 	// clusterScoped reports that the managed resource has no namespace.
 	clusterScoped bool
 	// exist creates an external resource that matches resource and has unusual
 	// values in all fields that resource does not set.
-	exist func(w *world, name string)
+	exist func(w *tenant, name string)
 	// orphans reports that a deletion leaves the external resource unchanged.
 	orphans bool
 	// denied waits for the effect of a wrong secret and returns its message. Nil:
 	// the condition Synced is false.
-	denied func(w *world, m resource.ModernManaged) string
+	denied func(w *tenant, m resource.ModernManaged) string
 	// skip maps the cases that do not apply to the kind to the reason.
 	skip map[string]string
 }
@@ -95,7 +95,7 @@ func lifecycles() map[string]lifecycle {
 }
 
 // cases maps the name of each case to its test.
-var cases = map[string]func(w *world, l lifecycle, name string){
+var cases = map[string]func(w *tenant, l lifecycle, name string){
 	"create":      testCreate,
 	"update":      testUpdate,
 	"drift":       testDrift,
@@ -122,7 +122,7 @@ func TestLifecycleOfEachKind(t *testing.T) {
 					t.Errorf("skipped case %q: got reason %q, want a known case and a longer reason", c, why)
 				}
 			}
-			w := newLifecycleWorld(t, l)
+			w := newLifecycleTenant(t, l)
 			for _, c := range []string{"create", "update", "drift", "import", "observe", "delete", "credentials", "outage"} {
 				if l.skip[c] != "" {
 					continue
@@ -133,15 +133,15 @@ func TestLifecycleOfEachKind(t *testing.T) {
 	}
 }
 
-func testCreate(w *world, l lifecycle, name string) {
+func testCreate(w *tenant, l lifecycle, name string) {
 	l.createReady(w, name)
 	w.check("the external resource", func() error { return l.matches(w, name) })
 }
 
-func testUpdate(w *world, l lifecycle, name string) {
+func testUpdate(w *tenant, l lifecycle, name string) {
 	m := l.createReady(w, name)
 	w.change(m, func() { l.update(w, m) })
-	w.ready(m)
+	w.resources.ready(m)
 	w.eventually("the update", func() error {
 		if err := w.get(m); err != nil {
 			return err
@@ -150,35 +150,35 @@ func testUpdate(w *world, l lifecycle, name string) {
 	})
 }
 
-func testDrift(w *world, l lifecycle, name string) {
+func testDrift(w *tenant, l lifecycle, name string) {
 	m := l.createReady(w, name)
 	l.drift(w, name)
 	if l.polled {
-		w.poke(m) // polls are an hour apart
+		w.resources.poke(m) // polls are an hour apart
 	}
 	w.eventually("the repair", func() error { return l.matches(w, name) })
-	w.ready(m)
+	w.resources.ready(m)
 }
 
 // testImport adopts an existing external resource without any change to it, and
 // deletes the managed resource without the permission to delete the external one.
-func testImport(w *world, l lifecycle, name string) {
+func testImport(w *tenant, l lifecycle, name string) {
 	l.exist(w, name)
 	before := l.state(w, name)
 	m := l.resource(w, name)
 	m.SetManagementPolicies(xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate, xpv2.ManagementActionLateInitialize})
-	w.make(m)
-	w.ready(m)
+	w.add(m)
+	w.resources.ready(m)
 	w.unchanged(l, name, before, "its adoption")
-	w.poke(m)
-	w.handled(m)
+	w.resources.poke(m)
+	w.resources.handled(m)
 	w.unchanged(l, name, before, "another observation")
 	w.delete(m)
 	w.gone(m)
 	w.unchanged(l, name, before, "the deletion of its managed resource")
 }
 
-func testObserve(w *world, l lifecycle, name string) {
+func testObserve(w *tenant, l lifecycle, name string) {
 	if l.exist != nil {
 		l.exist(w, name)
 	} else {
@@ -188,9 +188,9 @@ func testObserve(w *world, l lifecycle, name string) {
 	m := l.resource(w, name)
 	m.SetManagementPolicies(xpv2.ManagementPolicies{xpv2.ManagementActionObserve})
 	l.update(w, m) // otherwise there is nothing that an update would write
-	w.make(m)
+	w.add(m)
 	spec := specOf(m)
-	w.observed(m)
+	w.resources.observed(m)
 	w.unchanged(l, name, before, "its observation")
 	if diff := cmp.Diff(spec, specOf(m)); diff != "" {
 		w.t.Errorf("the spec changed (-before +after):\n%s", diff)
@@ -200,7 +200,7 @@ func testObserve(w *world, l lifecycle, name string) {
 	w.unchanged(l, name, before, "the deletion of its managed resource")
 }
 
-func testDelete(w *world, l lifecycle, name string) {
+func testDelete(w *tenant, l lifecycle, name string) {
 	m := l.createReady(w, name)
 	before := l.state(w, name)
 	w.delete(m)
@@ -208,18 +208,18 @@ func testDelete(w *world, l lifecycle, name string) {
 	w.left(l, name, before)
 }
 
-func testOutage(w *world, l lifecycle, name string) {
+func testOutage(w *tenant, l lifecycle, name string) {
 	m := l.createReady(w, name)
 	before := l.state(w, name)
-	w.stop(l.server)
-	w.poke(m)
-	message := w.failing(m, w.endpoint(l.server))
+	w.servers.stop(l.server)
+	w.resources.poke(m)
+	message := w.resources.failing(m, w.servers.endpoint(l.server))
 	w.leaksNoSecret(m, message)
-	w.resume(l.server)
+	w.servers.resume(l.server)
 	if l.server != onNATS {
-		w.poke(m) // only NATS reports that it is back; the others are retried within a minute
+		w.resources.poke(m) // only NATS reports that it is back; the others are retried within a minute
 	}
-	w.ready(m)
+	w.resources.ready(m)
 	w.unchanged(l, name, before, "the outage")
 }
 
@@ -228,7 +228,7 @@ const wrong = "not-this-one"
 
 // testCredentials uses a ClusterProviderConfig with credentials that every server refuses. A
 // stranger has signed those for NATS.
-func testCredentials(w *world, l lifecycle, name string) {
+func testCredentials(w *tenant, l lifecycle, name string) {
 	good := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: platformNamespace, Name: w.ns}}
 	same := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
 	for _, err := range []error{w.get(good), w.get(same)} {
@@ -240,7 +240,7 @@ func testCredentials(w *world, l lifecycle, name string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	operator := w.nats.Authority()
+	operator := w.account.server.Authority()
 	operator.SystemUsers = stranger.SystemUsers
 	data, err := operator.Secret(natstest.Keyring)
 	if err != nil {
@@ -258,36 +258,36 @@ func testCredentials(w *world, l lifecycle, name string) {
 	}
 	m := l.resource(w, name)
 	m.SetProviderConfigReference(&xpv2.ProviderConfigReference{Kind: v1alpha1.KindClusterProviderConfig, Name: at.Name})
-	w.make(m)
+	w.add(m)
 	var message string
 	if l.denied != nil {
 		message = l.denied(w, m)
 	} else {
-		message = w.failing(m, w.endpoint(l.server))
+		message = w.resources.failing(m, w.servers.endpoint(l.server))
 	}
 	w.leaksNoSecret(m, message)
 	// The corrected Secret alone makes the resource ready, without a restart.
 	w.change(secret, func() { secret.Data = good.Data })
-	w.ready(m)
+	w.resources.ready(m)
 	w.check("the external resource", func() error { return l.matches(w, name) })
 	w.delete(m)
 	w.gone(m)
 }
 
 // createReady creates a managed resource and waits until it is ready.
-func (l lifecycle) createReady(w *world, name string) resource.ModernManaged {
+func (l lifecycle) createReady(w *tenant, name string) resource.ModernManaged {
 	w.t.Helper()
 	if l.given != nil {
 		l.given(w, name)
 	}
 	m := l.resource(w, name)
-	w.make(m)
-	w.ready(m)
+	w.add(m)
+	w.resources.ready(m)
 	return m
 }
 
 // state returns the state of the external resource.
-func (l lifecycle) state(w *world, name string) (out string) {
+func (l lifecycle) state(w *tenant, name string) (out string) {
 	w.t.Helper()
 	w.eventually("the state of the external resource", func() (err error) {
 		out, err = l.read(w, name)
@@ -297,7 +297,7 @@ func (l lifecycle) state(w *world, name string) (out string) {
 }
 
 // left checks the state of the external resource after a deletion.
-func (w *world) left(l lifecycle, name, before string) {
+func (w *tenant) left(l lifecycle, name, before string) {
 	w.t.Helper()
 	want := ""
 	if l.orphans {
@@ -310,7 +310,7 @@ func (w *world) left(l lifecycle, name, before string) {
 
 // leaksNoSecret checks that neither the message nor the object nor its events
 // contain a secret, and that the message quotes the name of something.
-func (w *world) leaksNoSecret(m resource.ModernManaged, message string) {
+func (w *tenant) leaksNoSecret(m resource.ModernManaged, message string) {
 	w.t.Helper()
 	var events corev1.EventList
 	if err := w.client.List(w.t.Context(), &events); err != nil {
@@ -323,7 +323,7 @@ func (w *world) leaksNoSecret(m resource.ModernManaged, message string) {
 		}
 	}
 	for _, text := range texts {
-		for _, secret := range []string{wrong, string(w.nats.Authority().Signing), string(natstest.Keyring), s3test.SecretKey, hubToken} {
+		for _, secret := range []string{wrong, string(w.account.server.Authority().Signing), string(natstest.Keyring), s3test.SecretKey, hubToken} {
 			if strings.Contains(text, secret) {
 				w.t.Errorf("secret %q leaks in: %s", secret, text)
 			}
@@ -334,7 +334,7 @@ func (w *world) leaksNoSecret(m resource.ModernManaged, message string) {
 	}
 }
 
-func (w *world) unchanged(l lifecycle, name, before, after string) {
+func (w *tenant) unchanged(l lifecycle, name, before, after string) {
 	w.t.Helper()
 	if now := l.state(w, name); now != before {
 		w.t.Errorf("state after %s:\n got %s\nwant %s", after, now, before)
@@ -342,31 +342,31 @@ func (w *world) unchanged(l lifecycle, name, before, after string) {
 }
 
 // check fails unless ok succeeds at once: a ready resource needs no wait.
-func (w *world) check(what string, ok func() error) {
+func (w *tenant) check(what string, ok func() error) {
 	w.t.Helper()
 	if err := ok(); err != nil {
 		w.t.Errorf("%s: %v", what, err)
 	}
 }
 
-// make creates a managed resource, in the world's namespace if it is namespaced.
-func (w *world) make(m resource.ModernManaged) {
-	w.t.Helper()
+// add creates a managed resource, in the namespace if it is namespaced.
+func (ob *objects) add(m resource.ModernManaged) {
+	ob.t.Helper()
 	if _, ok := m.(*v1alpha1.NodeLabelRule); ok {
-		if err := w.client.Create(w.t.Context(), m); err != nil {
-			w.t.Fatal(err)
+		if err := ob.client.Create(ob.t.Context(), m); err != nil {
+			ob.t.Fatal(err)
 		}
-		w.t.Cleanup(func() { _ = w.client.Delete(context.Background(), m) })
+		ob.t.Cleanup(func() { _ = ob.client.Delete(context.Background(), m) })
 		return
 	}
-	w.create(m)
+	ob.create(m)
 }
 
 // handled waits until the provider has handled the last poke.
-func (w *world) handled(m resource.ModernManaged) {
-	w.t.Helper()
-	w.eventually("the handled poke", func() error {
-		if err := w.get(m); err != nil {
+func (r *resources) handled(m resource.ModernManaged) {
+	r.t.Helper()
+	r.eventually("the handled poke", func() error {
+		if err := r.get(m); err != nil {
 			return err
 		}
 		asked := m.GetAnnotations()[meta.AnnotationKeyReconcileRequestedAt]
@@ -380,8 +380,8 @@ func (w *world) handled(m resource.ModernManaged) {
 // The deletion of a namespace with all kinds deletes every external resource except those
 // that are only observed.
 func TestNamespaceOfAllKindsEnds(t *testing.T) {
-	w := newWorld(t)
-	w.connect()
+	w := newTenant(t)
+	w.servers.connect()
 	all := lifecycles()
 	made := map[string]string{}
 	for kind, l := range all {

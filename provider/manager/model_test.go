@@ -23,43 +23,43 @@ import (
 	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
-// artifact writes a complete model to a bucket of the world.
-func (w *world) artifact() objectstore.Store {
-	w.t.Helper()
-	c := w.store()
-	if _, err := c.CreateBucket(w.t.Context(), &s3.CreateBucketInput{Bucket: aws.String("models")}); err != nil {
-		w.t.Fatal(err)
+// artifact writes a complete model to a bucket of the tenant.
+func (b *buckets) artifact() objectstore.Store {
+	b.t.Helper()
+	c := b.store()
+	if _, err := c.CreateBucket(b.t.Context(), &s3.CreateBucketInput{Bucket: aws.String("models")}); err != nil {
+		b.t.Fatal(err)
 	}
 	store, err := s3store.New(c, "models", "tiny")
 	if err != nil {
-		w.t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	return store
 }
 
-func (w *world) save(store objectstore.Store, content string) {
-	w.t.Helper()
+func (b *buckets) save(store objectstore.Store, content string) {
+	b.t.Helper()
 	name := names.ModelFile("tiny", "q40")
-	if err := store.Put(w.t.Context(), name, []byte(content)); err != nil {
-		w.t.Fatal(err)
+	if err := store.Put(b.t.Context(), name, []byte(content)); err != nil {
+		b.t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("weights"))
 	m := manifest.Manifest{Kind: manifest.Converted, Name: "tiny", Weights: "q40", Files: []manifest.File{{Path: name, Size: 7, SHA256: hex.EncodeToString(sum[:])}}}
-	if err := manifest.Save(w.t.Context(), store, m); err != nil {
-		w.t.Fatal(err)
+	if err := manifest.Save(b.t.Context(), store, m); err != nil {
+		b.t.Fatal(err)
 	}
 }
 
 func TestModelArtifact(t *testing.T) {
-	w := newWorld(t)
-	store, b := w.artifact(), w.queue()
+	w := newTenant(t)
+	store, b := w.buckets.artifact(), w.account.queue()
 	m := &v1alpha1.ModelArtifact{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "tiny"},
 		Spec: v1alpha1.ModelArtifactSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.ModelArtifactParameters{
 			URL: "s3://models/tiny", ProgressKey: "fetch.tiny",
 		}},
 	}
-	m.Spec.ProviderConfigReference = w.own() // files in the platform's object store would stay
+	m.Spec.ProviderConfigReference = w.config.own() // files in the platform's object store would stay
 	w.create(m)
 	shows := func(what string, ok func(v1alpha1.ModelArtifactObservation) bool) {
 		t.Helper()
@@ -93,16 +93,16 @@ func TestModelArtifact(t *testing.T) {
 	}
 	report(progress.Running)
 	shows("progress", func(o v1alpha1.ModelArtifactObservation) bool { return o.Progress != nil && o.Progress.Percent == 50 })
-	w.save(store, "weights")
+	w.buckets.save(store, "weights")
 	report(progress.Done)
-	w.ready(m)
+	w.resources.ready(m)
 	shows("the files", func(o v1alpha1.ModelArtifactObservation) bool {
 		return o.Whole && o.SizeBytes == 7 && o.Progress == nil
 	})
 
 	w.change(m, func() { m.Spec.ForProvider.Verify = "first" })
 	shows("that it is verified", func(o v1alpha1.ModelArtifactObservation) bool { return o.Verified == "first" })
-	w.save(store, "weighty") // of the size in the manifest, with other contents
+	w.buckets.save(store, "weighty") // of the size in the manifest, with other contents
 	w.change(m, func() { m.Spec.ForProvider.Verify = "second" })
 	shows("that it is not right", func(o v1alpha1.ModelArtifactObservation) bool { return !o.Whole && o.Verified == "" })
 
@@ -114,8 +114,8 @@ func TestModelArtifact(t *testing.T) {
 }
 
 func TestModelRecord(t *testing.T) {
-	w := newWorld(t)
-	store, b := w.artifact(), w.queue()
+	w := newTenant(t)
+	store, b := w.buckets.artifact(), w.account.queue()
 	m := &v1alpha1.ModelRecord{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "tiny"},
 		Spec: v1alpha1.ModelRecordSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.ModelRecordParameters{
@@ -123,9 +123,9 @@ func TestModelRecord(t *testing.T) {
 		}},
 	}
 	w.create(m)
-	w.failing(m, "manifest") // an incomplete model gets no entry
-	w.save(store, "weights")
-	w.ready(m)
+	w.resources.failing(m, "manifest") // an incomplete model gets no entry
+	w.buckets.save(store, "weights")
+	w.resources.ready(m)
 	models := registry.Models(b)
 	w.eventually("the entry", func() error {
 		r, err := models.Get(t.Context(), "model/"+w.ns+"/tiny")
@@ -147,21 +147,21 @@ func TestModelRecord(t *testing.T) {
 }
 
 func TestHubRevision(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	h := hubtest.New(t, hubtest.Options{}, map[string][]byte{"config.json": []byte(`{"model_type":"llama"}`), "a.safetensors": []byte("1234")})
 	first := h.Commit()
 	m := &v1alpha1.HubRevision{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "tiny"},
 		Spec:       v1alpha1.HubRevisionSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.HubRevisionParameters{Source: "hf://" + h.Repo, Revision: "main"}},
 	}
-	w.configure(func(p *v1alpha1.ProviderConfigSpec) { p.Hub = &v1alpha1.HubConfig{Endpoint: h.URL} })
+	w.config.configure(func(p *v1alpha1.ProviderConfigSpec) { p.Hub = &v1alpha1.HubConfig{Endpoint: h.URL} })
 	w.create(m)
-	w.ready(m)
+	w.resources.ready(m)
 	if o := m.Status.AtProvider; o.Commit != first || o.Files != 2 || o.SizeBytes != 26 || o.Config != `{"model_type":"llama"}` {
 		t.Errorf("the status is %+v", o)
 	}
 	h.Publish(map[string][]byte{"config.json": []byte("{}")})
-	w.poke(m)
+	w.resources.poke(m)
 	w.eventually("the handled poke", func() error {
 		if err := w.get(m); err != nil || m.Status.LastHandledReconcileAt == "" {
 			return fmt.Errorf("not yet: %w", err)
@@ -193,8 +193,8 @@ func TestHubRevision(t *testing.T) {
 }
 
 func TestDemandAndPoolAreObserved(t *testing.T) {
-	w := newWorld(t)
-	b := w.queue()
+	w := newTenant(t)
+	b := w.account.queue()
 	d := &v1alpha1.Demand{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "demand"},
 		Spec:       v1alpha1.DemandSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.DemandParameters{Namespace: "ns", MaxIsolated: 8}},
@@ -205,8 +205,8 @@ func TestDemandAndPoolAreObserved(t *testing.T) {
 	}
 	w.create(d)
 	w.create(p)
-	w.ready(d)
-	w.ready(p)
+	w.resources.ready(d)
+	w.resources.ready(p)
 	if len(p.Status.AtProvider.Members) != 1 {
 		t.Errorf("got pool %+v, want one member", p.Status.AtProvider)
 	}
@@ -223,7 +223,7 @@ func TestDemandAndPoolAreObserved(t *testing.T) {
 		return nil
 	})
 	// They have no external resource, so a deletion contacts no server.
-	w.nats.Stop()
+	w.account.server.Stop()
 	w.delete(d)
 	w.delete(p)
 	w.gone(d)

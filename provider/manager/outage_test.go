@@ -14,41 +14,41 @@ import (
 )
 
 func TestOutageOfNATS(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	m := stream(w, "SURVIVES")
 	w.create(m)
-	w.ready(m)
+	w.resources.ready(m)
 	other := keyValue(w, "waits")
 	w.create(other)
-	w.ready(other)
-	js := w.bus().JetStream()
+	w.resources.ready(other)
+	js := w.account.bus().JetStream()
 	if _, err := js.Publish(t.Context(), "SURVIVES.a", []byte("kept")); err != nil {
 		t.Fatal(err)
 	}
-	w.nats.Stop()
-	w.poke(m)
-	message := w.failing(m, w.nats.URL())
+	w.account.server.Stop()
+	w.resources.poke(m)
+	message := w.resources.failing(m, w.account.server.URL())
 	w.leaksNoSecret(m, message)
 	// A resource that is deleted during the outage keeps its finalizer.
 	w.delete(other)
-	w.failing(other, w.nats.URL())
+	w.resources.failing(other, w.account.server.URL())
 
-	w.nats.Restart()
-	w.ready(m) // without a poke: polls are an hour apart
+	w.account.server.Restart()
+	w.resources.ready(m) // without a poke: polls are an hour apart
 	w.gone(other)
-	s, err := w.bus().JetStream().Stream(t.Context(), "SURVIVES")
+	s, err := w.account.bus().JetStream().Stream(t.Context(), "SURVIVES")
 	if err != nil || s.CachedInfo().State.Msgs != 1 {
 		t.Errorf("stream after the outage: got %+v, %v; want 1 message", s, err)
 	}
-	w.fewEvents(m, 4) // created, at most one update, one failure with up to two texts
+	w.resources.fewEvents(m, 4) // created, at most one update, one failure with up to two texts
 }
 
 // fewEvents checks that repeated attempts do not send an event each.
-func (w *world) fewEvents(m client.Object, most int32) {
-	w.t.Helper()
+func (r *resources) fewEvents(m client.Object, most int32) {
+	r.t.Helper()
 	var list corev1.EventList
-	if err := w.client.List(w.t.Context(), &list, client.InNamespace(w.ns)); err != nil {
-		w.t.Fatal(err)
+	if err := r.client.List(r.t.Context(), &list, client.InNamespace(r.ns)); err != nil {
+		r.t.Fatal(err)
 	}
 	var n int32
 	for _, e := range list.Items {
@@ -57,19 +57,19 @@ func (w *world) fewEvents(m client.Object, most int32) {
 		}
 	}
 	if n > most {
-		w.t.Errorf("got %d events of one outage, want at most %d: %v", n, most, list.Items)
+		r.t.Errorf("got %d events of one outage, want at most %d: %v", n, most, list.Items)
 	}
 }
 
 func TestConnectionsAreSharedAndClosed(t *testing.T) {
-	w := newWorld(t)
-	before := w.nats.Clients()
+	w := newTenant(t)
+	before := w.account.server.Clients()
 	a, b := stream(w, "A"), keyValue(w, "b")
 	w.create(a)
 	w.create(b)
-	w.ready(a)
-	w.ready(b)
-	if n := w.nats.Clients() - before; n != 2 {
+	w.resources.ready(a)
+	w.resources.ready(b)
+	if n := w.account.server.Clients() - before; n != 2 {
 		t.Errorf("got %d connections for two resources, want one to their account and one to the system account", n)
 	}
 	w.delete(a)
@@ -77,7 +77,7 @@ func TestConnectionsAreSharedAndClosed(t *testing.T) {
 	w.gone(a)
 	w.gone(b)
 	w.eventually("the close of the connections", func() error {
-		if n := w.nats.Clients() - before; n > 0 {
+		if n := w.account.server.Clients() - before; n > 0 {
 			return fmt.Errorf("%d connections are open, want 0", n)
 		}
 		return nil
@@ -86,39 +86,40 @@ func TestConnectionsAreSharedAndClosed(t *testing.T) {
 
 // A ProviderConfig takes the sections that it omits from the default one.
 func TestDefaultConfig(t *testing.T) {
-	w := newWorld(t)
-	own := w.own()
+	w := newTenant(t)
+	own := w.config.own()
 	half := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: own.Name}}
 	w.change(half, func() { half.Spec.NATS = nil })
 	m := stream(w, "DEFAULT")
 	m.Spec.ProviderConfigReference = own
 	w.create(m)
-	w.failing(m, "ClusterProviderConfig \"default\"")
+	w.resources.failing(m, "ClusterProviderConfig \"default\"")
 
 	all := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
-	all.Spec.NATS = &v1alpha1.NATSConfig{URL: w.nats.URL(), Operator: &v1alpha1.NATSOperator{
+	all.Spec.NATS = &v1alpha1.NATSConfig{URL: w.account.server.URL(), Operator: &v1alpha1.NATSOperator{
 		SecretRef: v1alpha1.CredentialsReference{Namespace: platformNamespace, Name: w.ns},
 	}}
 	if err := w.client.Create(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
 	// Nobody may use it before the platform says so.
-	w.failing(m, `namespace "`+w.ns+`" may not use ClusterProviderConfig "default": a platform engineer has to label it (kubectl label namespace `+w.ns+` koldun.gorizond.io/connection=allowed)`)
+	w.resources.failing(m, `namespace "`+w.ns+`" may not use ClusterProviderConfig "default": `+
+		`a platform engineer has to label it (kubectl label namespace `+w.ns+` koldun.gorizond.io/connection=allowed)`)
 	refused := keyValue(w, "refused")
 	refused.Spec.ProviderConfigReference = own
 	w.create(refused)
-	w.failing(refused, "may not use")
+	w.resources.failing(refused, "may not use")
 	w.delete(refused)
 	w.gone(refused)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
 	w.change(namespace, func() {
 		metav1.SetMetaDataLabel(&namespace.ObjectMeta, v1alpha1.LabelConnection, v1alpha1.ConnectionAllowed)
 	})
-	w.ready(m)
+	w.resources.ready(m)
 	plain := keyValue(w, "default")
 	plain.Spec.ProviderConfigReference = nil
 	w.create(plain)
-	w.ready(plain)
+	w.resources.ready(plain)
 	if err := w.client.Delete(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
@@ -134,16 +135,16 @@ func TestDefaultConfig(t *testing.T) {
 
 // The order in which a namespace controller deletes objects is undefined.
 func TestNamespaceEnds(t *testing.T) {
-	w := newWorld(t)
-	own := w.own()
+	w := newTenant(t)
+	own := w.config.own()
 	made := []resource.ModernManaged{stream(w, "ENDS"), keyValue(w, "ends"), bucket(w, "ends")}
 	for _, m := range made {
 		m.SetProviderConfigReference(own)
 		w.create(m)
-		w.ready(m)
+		w.resources.ready(m)
 	}
 	// Here the ProviderConfig and its Secret are deleted first.
-	w.nats.Stop()
+	w.account.server.Stop()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
 	if err := w.client.Delete(t.Context(), ns); err != nil {
 		t.Fatal(err)
@@ -159,7 +160,7 @@ func TestNamespaceEnds(t *testing.T) {
 		return nil
 	})
 	w.gone(made[2]) // its server is available
-	w.nats.Restart()
+	w.account.server.Restart()
 	w.eventually("the end of the namespace", func() error {
 		err := w.client.Get(t.Context(), client.ObjectKeyFromObject(ns), ns)
 		if apierrors.IsNotFound(err) {
@@ -167,9 +168,9 @@ func TestNamespaceEnds(t *testing.T) {
 		}
 		return fmt.Errorf("namespace still exists, conditions %v: %w", ns.Status.Conditions, err)
 	})
-	w.noStream("ENDS")
-	w.noStream("KV_ends")
-	if w.exists("ends") {
+	w.account.noStream("ENDS")
+	w.account.noStream("KV_ends")
+	if w.buckets.exists("ends") {
 		t.Error("bucket still exists")
 	}
 }

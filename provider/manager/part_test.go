@@ -18,7 +18,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
-func part(w *world, name string) *v1alpha1.Part {
+func part(w *tenant, name string) *v1alpha1.Part {
 	return &v1alpha1.Part{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.PartSpec{ForProvider: v1alpha1.PartParameters{
 		Kind: "Model", Name: name, Template: *template(`{"sourceUrl": "hf://a/b"}`), TransientReasons: []string{"Downloading", "Registering"},
 	}}}
@@ -27,7 +27,7 @@ func part(w *world, name string) *v1alpha1.Part {
 // TestPartReportsNoProgress takes a Model through its life as the function does. The
 // Part is written for what its owner acts on, and for nothing else.
 func TestPartReportsNoProgress(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	w.composites()
 	c, err := client.NewWithWatch(w.cluster.Config(), client.Options{Scheme: w.client.Scheme()})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestPartReportsNoProgress(t *testing.T) {
 		`{"conditions": [{"type": "Serving", "status": "False", "reason": "Registering", "message": "soon"}]}`,
 		`{"artifact": {"url": "s3://b/x", "bucket": "b", "modelFile": "a.m", "tokenizerFile": "a.t", "weights": "q40", "sizeBytes": 1, "size": "1 B"}, "conditions": [{"type": "Serving", "status": "True", "reason": "Available", "message": "there"}]}`,
 	} {
-		w.status(model, state)
+		w.resources.status(model, state)
 		if i < 2 {
 			continue
 		}
@@ -88,9 +88,9 @@ func TestPartReportsNoProgress(t *testing.T) {
 		t.Errorf("writes are %q, want %q", got, want)
 	}
 	w.change(p, func() { p.Spec.ForProvider.Template = *template(`{"sourceUrl": "hf://a/c"}`) })
-	w.eventually("the update", func() error { return w.sourceIs("m", "hf://a/c") })
+	w.eventually("the update", func() error { return w.resources.sourceIs("m", "hf://a/c") })
 	w.change(model, func() { model.Object["spec"].(map[string]any)["sourceUrl"] = "hf://not/ours" })
-	w.eventually("the repair", func() error { return w.sourceIs("m", "hf://a/c") })
+	w.eventually("the repair", func() error { return w.resources.sourceIs("m", "hf://a/c") })
 	w.delete(p)
 	w.gone(p)
 	w.gone(model)
@@ -104,31 +104,31 @@ func partState(p *v1alpha1.Part) string {
 }
 
 // status writes the status of a composite.
-func (w *world) status(u *unstructured.Unstructured, state string) {
-	w.t.Helper()
+func (r *resources) status(u *unstructured.Unstructured, state string) {
+	r.t.Helper()
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(state), &fields); err != nil {
-		w.t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	for _, c := range fields["conditions"].([]any) {
 		c.(map[string]any)["lastTransitionTime"] = "2026-01-01T00:00:00Z"
 	}
 	u.Object["status"] = fields
-	if err := w.client.Status().Update(w.t.Context(), u); err != nil {
-		w.t.Fatal(err)
+	if err := r.client.Status().Update(r.t.Context(), u); err != nil {
+		r.t.Fatal(err)
 	}
 }
 
 // TestPartLeavesOthersAlone asks for a Model that exists.
 func TestPartLeavesOthersAlone(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	w.composites()
 	other := object("Model", "m", map[string]any{"sourceUrl": "hf://c/d"})
 	other.SetNamespace(w.ns)
 	w.create(other)
 	p := part(w, "m")
 	w.create(p)
-	w.failing(p, "has another owner")
+	w.resources.failing(p, "has another owner")
 	w.delete(p)
 	w.gone(p)
 	if err := w.get(other); err != nil {
@@ -138,7 +138,7 @@ func TestPartLeavesOthersAlone(t *testing.T) {
 
 // TestPartWaitsForDeletion asks for a Model whose name an earlier one has until it is gone.
 func TestPartWaitsForDeletion(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	w.composites()
 	earlier := object("Model", "m", map[string]any{"sourceUrl": "hf://c/d"})
 	earlier.SetNamespace(w.ns)
@@ -147,23 +147,23 @@ func TestPartWaitsForDeletion(t *testing.T) {
 	w.delete(earlier)
 	p := part(w, "m")
 	w.create(p)
-	w.failing(p, "which is being deleted")
+	w.resources.failing(p, "which is being deleted")
 	w.change(earlier, func() { earlier.SetFinalizers(nil) })
 	w.made("Model", "m", p)
 }
 
-func (w *world) sourceIs(name, want string) error {
-	if got, err := w.source(name); err != nil || got != want {
+func (r *resources) sourceIs(name, want string) error {
+	if got, err := r.source(name); err != nil || got != want {
 		return fmt.Errorf("the source is %q: %w", got, err)
 	}
 	return nil
 }
 
 // source returns the source of a Model; empty if there is none.
-func (w *world) source(name string) (string, error) {
+func (r *resources) source(name string) (string, error) {
 	u := object("Model", name, nil)
-	u.SetNamespace(w.ns)
-	if err := w.get(u); err != nil {
+	u.SetNamespace(r.ns)
+	if err := r.get(u); err != nil {
 		return "", client.IgnoreNotFound(err)
 	}
 	source, _, err := unstructured.NestedString(u.Object, "spec", "sourceUrl")
@@ -174,10 +174,10 @@ func partLifecycle() lifecycle {
 	const own = "TestPartReportsNoProgress does it, with the status that makes a Part ready"
 	return lifecycle{
 		server:   onCluster,
-		given:    func(w *world, _ string) { w.composites() },
-		resource: func(w *world, name string) resource.ModernManaged { return part(w, name) },
-		read:     func(w *world, name string) (string, error) { return w.source(name) },
-		update: func(_ *world, m resource.ModernManaged) {
+		given:    func(w *tenant, _ string) { w.composites() },
+		resource: func(w *tenant, name string) resource.ModernManaged { return part(w, name) },
+		read:     func(w *tenant, name string) (string, error) { return w.resources.source(name) },
+		update: func(_ *tenant, m resource.ModernManaged) {
 			m.(*v1alpha1.Part).Spec.ForProvider.Template = *template(`{"sourceUrl": "hf://a/c"}`)
 		},
 		skip: map[string]string{

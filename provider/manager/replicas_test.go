@@ -60,11 +60,11 @@ func TestReplicas(t *testing.T) {
 	if err := c.Apply(t.Context(), late...); err != nil {
 		t.Fatal(err)
 	}
-	w := worldOn(t, c)
+	w := tenantOn(t, c)
 	name := "replicas"
 	s := stream(w, name)
 	w.create(s)
-	w.ready(s)
+	w.resources.ready(s)
 	for _, metric := range []string{
 		`crossplane_managed_resource_exists{gvk="koldun.m.gorizond.io/v1alpha1, Kind=Stream"} 1`,
 		`crossplane_managed_resource_ready{gvk="koldun.m.gorizond.io/v1alpha1, Kind=Stream"} 1`,
@@ -79,7 +79,7 @@ func TestReplicas(t *testing.T) {
 	leader.stop()
 	other.eventually("the leader", other.leads)
 	w.change(s, func() { s.Spec.ForProvider.MaxMsgs = new(int64(20)) })
-	w.stream(name, "changed by the other replica", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == 20 })
+	w.account.stream(name, "changed by the other replica", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == 20 })
 }
 
 // A replica is a running process of the provider.

@@ -16,7 +16,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
-func stream(w *world, name string, policies ...xpv2.ManagementAction) *v1alpha1.Stream {
+func stream(w *tenant, name string, policies ...xpv2.ManagementAction) *v1alpha1.Stream {
 	return &v1alpha1.Stream{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "work"},
 		Spec: v1alpha1.StreamSpec{ManagedResourceSpec: via(w.ns, policies...), ForProvider: v1alpha1.StreamParameters{
@@ -26,11 +26,11 @@ func stream(w *world, name string, policies ...xpv2.ManagementAction) *v1alpha1.
 }
 
 // config waits until the stream is there and as it should be.
-func (w *world) stream(name, what string, ok func(jetstream.StreamConfig) bool) {
-	w.t.Helper()
-	js := w.bus().JetStream()
-	w.eventually("a stream with "+what, func() error {
-		s, err := js.Stream(w.t.Context(), name)
+func (a *account) stream(name, what string, ok func(jetstream.StreamConfig) bool) {
+	a.t.Helper()
+	js := a.bus().JetStream()
+	a.eventually("a stream with "+what, func() error {
+		s, err := js.Stream(a.t.Context(), name)
 		if err != nil {
 			return err
 		}
@@ -41,59 +41,59 @@ func (w *world) stream(name, what string, ok func(jetstream.StreamConfig) bool) 
 	})
 }
 
-func (w *world) noStream(name string) {
-	w.t.Helper()
-	if _, err := w.bus().JetStream().Stream(w.t.Context(), name); !errors.Is(err, jetstream.ErrStreamNotFound) {
-		w.t.Errorf("get stream %q: got %v, want none", name, err)
+func (a *account) noStream(name string) {
+	a.t.Helper()
+	if _, err := a.bus().JetStream().Stream(a.t.Context(), name); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		a.t.Errorf("get stream %q: got %v, want none", name, err)
 	}
 }
 
 func TestStream(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	m := stream(w, "WORK")
 	m.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: "connection"}
 	w.create(m)
-	w.ready(m)
-	w.stream("WORK", "its limits", func(c jetstream.StreamConfig) bool {
+	w.resources.ready(m)
+	w.account.stream("WORK", "its limits", func(c jetstream.StreamConfig) bool {
 		return c.MaxMsgs == 10 && c.MaxMsgSize == 1000 && c.MaxMsgsPerSubject == 5 && c.DiscardNewPerSubject
 	})
-	w.secret("connection", map[string]string{"NATS_URL": w.nats.URL()})
+	w.secret("connection", map[string]string{"NATS_URL": w.account.server.URL()})
 	if meta.GetExternalName(m) != "WORK" {
 		t.Errorf("the external name is %q", meta.GetExternalName(m))
 	}
 }
 
 func TestStreamIsPaused(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	m := stream(w, "PAUSED")
 	w.create(m)
-	w.ready(m)
+	w.resources.ready(m)
 	w.change(m, func() { meta.AddAnnotations(m, map[string]string{meta.AnnotationKeyReconciliationPaused: "true"}) })
-	w.failing(m, "") // Synced is false while it is paused
-	if err := w.bus().JetStream().DeleteStream(t.Context(), "PAUSED"); err != nil {
+	w.resources.failing(m, "") // Synced is false while it is paused
+	if err := w.account.bus().JetStream().DeleteStream(t.Context(), "PAUSED"); err != nil {
 		t.Fatal(err)
 	}
-	w.poke(m)
+	w.resources.poke(m)
 	w.change(m, func() { meta.RemoveAnnotations(m, meta.AnnotationKeyReconciliationPaused) })
-	w.stream("PAUSED", "its limits again", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == 10 })
+	w.account.stream("PAUSED", "its limits again", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == 10 })
 }
 
 func TestStreamRefusesEarly(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	m := stream(w, "FIRST")
 	w.create(m)
-	w.ready(m)
+	w.resources.ready(m)
 	m.Spec.ForProvider.Name = "SECOND"
 	if err := w.client.Update(t.Context(), m); err == nil || !strings.Contains(err.Error(), "cannot be renamed") {
 		t.Errorf("renamed: %v", err)
 	}
 	w.change(m, func() { meta.SetExternalName(m, "SECOND") })
-	w.failing(m, "external-name")
+	w.resources.failing(m, "external-name")
 }
 
 // What the documentation shows is accepted.
 func TestExamplesAreAccepted(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	for _, file := range []string{"connection.yaml", "resources.yaml"} {
 		raw, err := os.ReadFile("../../examples/managed/" + file)
 		if err != nil {

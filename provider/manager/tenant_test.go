@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/internal/artifact/hub/hubtest"
 	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/local/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/nats/bus"
@@ -31,38 +30,32 @@ import (
 // platformNamespace is that of the platform's own Secrets, which outlives those of its users.
 const platformNamespace = metav1.NamespaceDefault
 
-// A world is a namespace that may use a NATS server in operator mode and an S3 gateway of its
+// A tenant is a namespace that may use a NATS server in operator mode and an S3 gateway of its
 // own, by a ClusterProviderConfig of its name.
-type world struct {
-	t       *testing.T
-	client  client.Client
-	cluster *cluster.Cluster
-	ns      string
-	nats    *natstest.OperatorServer
-	s3      *s3test.Gateway
-	linked  *bus.Bus     // nil until it is needed
-	hub     *hubtest.Hub // only in a world of newLifecycleWorld, and so are s3down and s3at
-	s3down  *atomic.Bool // makes s3at refuse connections
-	s3at    string       // address of the proxy before s3
+type tenant struct {
+	*objects
+	resources *resources
+	account   *account
+	buckets   *buckets
+	config    *config
+	servers   *servers
 }
 
-// newWorld returns a world in the cluster with the provider of most tests.
-func newWorld(t *testing.T) *world {
+// newTenant returns a tenant in the cluster with the provider of most tests.
+func newTenant(t *testing.T) *tenant {
 	t.Helper()
-	return worldOn(t, shared.Cluster(t))
+	return tenantOn(t, shared.Cluster(t))
 }
 
-func worldOn(t *testing.T, c *cluster.Cluster) *world {
+func tenantOn(t *testing.T, c *cluster.Cluster) *tenant {
 	t.Helper()
-	w := &world{
-		t: t, client: newClient(t, c.Config()), cluster: c, ns: c.Namespace(t),
-		nats: natstest.StartOpenOperator(t), s3: s3test.Start(t, t.TempDir(), ""), s3down: new(atomic.Bool),
-	}
+	n := &namespace{t: t, client: newClient(t, c.Config()), cluster: c, ns: c.Namespace(t)}
+	w := tenantOf(n, &account{server: natstest.StartOpenOperator(t)}, &buckets{s3: s3test.Start(t, t.TempDir(), "")}, &servers{s3down: new(atomic.Bool)})
 	// Some tests look into the account before the provider needs it.
-	if err := w.nats.Accounts().Ensure(t.Context(), w.ns, natsauth.Limits{}); err != nil {
+	if err := w.account.server.Accounts().Ensure(t.Context(), w.ns, natsauth.Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	w.install(outside(w.ns, w.nats, w.s3)...)
+	w.install(outside(w.ns, w.account.server, w.buckets.s3)...)
 	return w
 }
 
@@ -81,21 +74,21 @@ func outside(namespace string, nats *natstest.OperatorServer, s3 *s3test.Gateway
 }
 
 // install creates objects of the platform, until the test ends.
-func (w *world) install(objects ...client.Object) {
-	w.t.Helper()
+func (ob *objects) install(objects ...client.Object) {
+	ob.t.Helper()
 	for _, o := range objects {
-		if err := w.client.Create(w.t.Context(), o); err != nil {
-			w.t.Fatal(err)
+		if err := ob.client.Create(ob.t.Context(), o); err != nil {
+			ob.t.Fatal(err)
 		}
-		w.t.Cleanup(func() { _ = w.client.Delete(context.Background(), o) })
+		ob.t.Cleanup(func() { _ = ob.client.Delete(context.Background(), o) })
 	}
 }
 
-// configure changes the ClusterProviderConfig of the world.
-func (w *world) configure(f func(*v1alpha1.ProviderConfigSpec)) {
-	w.t.Helper()
-	p := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
-	w.change(p, func() { f(&p.Spec.ProviderConfigSpec) })
+// configure changes the ClusterProviderConfig of the tenant.
+func (c *config) configure(f func(*v1alpha1.ProviderConfigSpec)) {
+	c.t.Helper()
+	p := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: c.ns}}
+	c.change(p, func() { f(&p.Spec.ProviderConfigSpec) })
 }
 
 // via returns the common spec of a managed resource that uses the ClusterProviderConfig of a
@@ -107,48 +100,48 @@ func via(namespace string, policies ...xpv2.ManagementAction) xpv2.ManagedResour
 	}
 }
 
-func (w *world) create(obj client.Object) {
-	w.t.Helper()
-	obj.SetNamespace(w.ns)
-	if err := w.client.Create(w.t.Context(), obj); err != nil {
-		w.t.Fatal(err)
+func (ob *objects) create(obj client.Object) {
+	ob.t.Helper()
+	obj.SetNamespace(ob.ns)
+	if err := ob.client.Create(ob.t.Context(), obj); err != nil {
+		ob.t.Fatal(err)
 	}
 }
 
-func (w *world) get(obj client.Object) error {
-	return w.client.Get(w.t.Context(), client.ObjectKeyFromObject(obj), obj)
+func (ob *objects) get(obj client.Object) error {
+	return ob.client.Get(ob.t.Context(), client.ObjectKeyFromObject(obj), obj)
 }
 
 // change updates an object, and retries after a conflict.
-func (w *world) change(obj client.Object, f func()) {
-	w.t.Helper()
-	w.eventually("a change of "+obj.GetName(), func() error {
-		if err := w.get(obj); err != nil {
+func (ob *objects) change(obj client.Object, f func()) {
+	ob.t.Helper()
+	ob.eventually("a change of "+obj.GetName(), func() error {
+		if err := ob.get(obj); err != nil {
 			return err
 		}
 		f()
-		return w.client.Update(w.t.Context(), obj)
+		return ob.client.Update(ob.t.Context(), obj)
 	})
 }
 
-func (w *world) delete(obj client.Object) {
-	w.t.Helper()
-	if err := w.client.Delete(w.t.Context(), obj); err != nil {
-		w.t.Fatal(err)
+func (ob *objects) delete(obj client.Object) {
+	ob.t.Helper()
+	if err := ob.client.Delete(ob.t.Context(), obj); err != nil {
+		ob.t.Fatal(err)
 	}
 }
 
-func (w *world) eventually(what string, f func() error) {
-	w.t.Helper()
-	cluster.Eventually(w.t, what, func(context.Context) error { return f() })
+func (ob *objects) eventually(what string, f func() error) {
+	ob.t.Helper()
+	cluster.Eventually(ob.t, what, func(context.Context) error { return f() })
 }
 
 // ready waits until a managed resource is ready and synced in its present
 // generation.
-func (w *world) ready(m resource.Managed) {
-	w.t.Helper()
-	w.eventually(m.GetName()+" to be ready", func() error {
-		if err := w.get(m); err != nil {
+func (r *resources) ready(m resource.Managed) {
+	r.t.Helper()
+	r.eventually(m.GetName()+" to be ready", func() error {
+		if err := r.get(m); err != nil {
 			return err
 		}
 		ready, synced := m.GetCondition(xpv2.TypeReady), m.GetCondition(xpv2.TypeSynced)
@@ -161,11 +154,11 @@ func (w *world) ready(m resource.Managed) {
 
 // failing waits until a managed resource is not synced with a message that
 // contains text, and returns the message.
-func (w *world) failing(m resource.Managed, text string) string {
-	w.t.Helper()
+func (r *resources) failing(m resource.Managed, text string) string {
+	r.t.Helper()
 	message := ""
-	w.eventually(m.GetName()+" to fail for "+text, func() error {
-		if err := w.get(m); err != nil {
+	r.eventually(m.GetName()+" to fail for "+text, func() error {
+		if err := r.get(m); err != nil {
 			return err
 		}
 		synced := m.GetCondition(xpv2.TypeSynced)
@@ -178,10 +171,10 @@ func (w *world) failing(m resource.Managed, text string) string {
 	return message
 }
 
-func (w *world) gone(obj client.Object) {
-	w.t.Helper()
-	w.eventually(obj.GetName()+" to be deleted", func() error {
-		err := w.get(obj)
+func (ob *objects) gone(obj client.Object) {
+	ob.t.Helper()
+	ob.eventually(obj.GetName()+" to be deleted", func() error {
+		err := ob.get(obj)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -191,29 +184,29 @@ func (w *world) gone(obj client.Object) {
 
 // bus returns the test's connection to the account of the namespace, which outlives restarts
 // of the server.
-func (w *world) bus() *bus.Bus {
-	w.t.Helper()
-	if w.linked == nil {
-		w.linked = w.nats.Of(w.ns)
+func (a *account) bus() *bus.Bus {
+	a.t.Helper()
+	if a.conn == nil {
+		a.conn = a.server.Of(a.ns)
 	}
-	return w.linked
+	return a.conn
 }
 
 // queue is bus where Koldun's streams and buckets exist.
-func (w *world) queue() *bus.Bus {
-	w.t.Helper()
-	if err := w.bus().Ensure(w.t.Context()); err != nil {
-		w.t.Fatal(err)
+func (a *account) queue() *bus.Bus {
+	a.t.Helper()
+	if err := a.bus().Ensure(a.t.Context()); err != nil {
+		a.t.Fatal(err)
 	}
-	return w.bus()
+	return a.bus()
 }
 
 // secret waits for a Secret with exactly that data.
-func (w *world) secret(name string, want map[string]string) {
-	w.t.Helper()
-	w.eventually("Secret "+name, func() error {
-		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
-		if err := w.get(s); err != nil {
+func (ob *objects) secret(name string, want map[string]string) {
+	ob.t.Helper()
+	ob.eventually("Secret "+name, func() error {
+		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ob.ns, Name: name}}
+		if err := ob.get(s); err != nil {
 			return err
 		}
 		have := map[string]string{}
@@ -228,9 +221,9 @@ func (w *world) secret(name string, want map[string]string) {
 }
 
 // poke requests a reconcile of a managed resource, as kubectl annotate would.
-func (w *world) poke(m client.Object) {
-	w.t.Helper()
-	w.change(m, func() {
+func (r *resources) poke(m client.Object) {
+	r.t.Helper()
+	r.change(m, func() {
 		meta.AddAnnotations(m, map[string]string{meta.AnnotationKeyReconcileRequestedAt: time.Now().String()})
 	})
 }

@@ -25,11 +25,11 @@ import (
 )
 
 // known waits until the registry contains a token, or does not.
-func (w *world) known(secret string, want bool) {
-	w.t.Helper()
-	tokens := registry.Tokens(w.bus())
-	w.eventually(fmt.Sprintf("token in the registry: %v", want), func() error {
-		_, err := tokens.Get(w.t.Context(), names.TokenKey(token.Digest(secret)))
+func (a *account) known(secret string, want bool) {
+	a.t.Helper()
+	tokens := registry.Tokens(a.bus())
+	a.eventually(fmt.Sprintf("token in the registry: %v", want), func() error {
+		_, err := tokens.Get(a.t.Context(), names.TokenKey(token.Digest(secret)))
 		if (err == nil) != want {
 			return fmt.Errorf("wrong presence: %w", err)
 		}
@@ -37,16 +37,16 @@ func (w *world) known(secret string, want bool) {
 	})
 }
 
-func (w *world) tokenSecret(name, value string, labels map[string]string) *corev1.Secret {
-	w.t.Helper()
+func (ob *objects) tokenSecret(name, value string, labels map[string]string) *corev1.Secret {
+	ob.t.Helper()
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, StringData: map[string]string{"token": value}}
-	w.create(s)
+	ob.create(s)
 	return s
 }
 
 func TestToken(t *testing.T) {
-	w := newWorld(t)
-	w.queue()
+	w := newTenant(t)
+	w.account.queue()
 	const value = "a-token-that-is-long-enough"
 	s := w.tokenSecret("mine", value, nil)
 	m := &v1alpha1.Token{
@@ -54,33 +54,33 @@ func TestToken(t *testing.T) {
 		Spec:       v1alpha1.TokenSpec{ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.TokenParameters{SecretRef: &xpv2.LocalSecretReference{Name: "mine"}}},
 	}
 	w.create(m)
-	w.ready(m)
-	w.known(value, true)
+	w.resources.ready(m)
+	w.account.known(value, true)
 	w.delete(s)
-	w.known(value, false)
-	w.failing(m, "does not exist")
+	w.account.known(value, false)
+	w.resources.failing(m, "does not exist")
 	w.tokenSecret("mine", value, nil)
-	w.known(value, true)
+	w.account.known(value, true)
 	w.delete(m)
 	w.gone(m)
-	w.known(value, false)
+	w.account.known(value, false)
 
 	made := &v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "made"}, Spec: v1alpha1.TokenSpec{ManagedResourceSpec: via(w.ns)}}
 	made.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: "made"}
 	w.create(made)
-	w.ready(made)
+	w.resources.ready(made)
 	kept := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "made"}}
 	if err := w.get(kept); err != nil {
 		t.Fatal(err)
 	}
-	w.known(string(kept.Data["token"]), true)
+	w.account.known(string(kept.Data["token"]), true)
 }
 
 // TestTokensOfOtherNamespacesAreRefused checks that a resource in one namespace
 // registers no token for the gateways of another. Only on one login could it.
 func TestTokensOfOtherNamespacesAreRefused(t *testing.T) {
-	w := newWorld(t)
-	w.share()
+	w := newTenant(t)
+	w.config.share()
 	const value = "a-token-that-is-long-enough"
 	w.tokenSecret("mine", value, nil)
 	for _, m := range []resource.Managed{
@@ -92,8 +92,8 @@ func TestTokensOfOtherNamespacesAreRefused(t *testing.T) {
 		}},
 	} {
 		w.create(m)
-		w.failing(m, "spec.forProvider.namespace")
-		w.known(value, false)
+		w.resources.failing(m, "spec.forProvider.namespace")
+		w.account.known(value, false)
 		w.delete(m)
 		w.gone(m)
 	}
@@ -102,8 +102,8 @@ func TestTokensOfOtherNamespacesAreRefused(t *testing.T) {
 // TestTokensInOtherBucketsAreRefused checks that a bucket is refused to which the provider has
 // no right to write in an account.
 func TestTokensInOtherBucketsAreRefused(t *testing.T) {
-	w := newWorld(t)
-	if _, err := w.bus().JetStream().CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "others"}); err != nil {
+	w := newTenant(t)
+	if _, err := w.account.bus().JetStream().CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "others"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range []resource.Managed{
@@ -115,7 +115,7 @@ func TestTokensInOtherBucketsAreRefused(t *testing.T) {
 		}},
 	} {
 		w.create(m)
-		w.failing(m, `to bucket "koldun_tokens" only`)
+		w.resources.failing(m, `to bucket "koldun_tokens" only`)
 		w.delete(m)
 		w.gone(m)
 	}
@@ -124,9 +124,9 @@ func TestTokensInOtherBucketsAreRefused(t *testing.T) {
 // TestModelsOfOtherNamespacesStay checks that a ModelRecord neither writes nor
 // deletes the entry of another namespace. Only on one login could it.
 func TestModelsOfOtherNamespacesStay(t *testing.T) {
-	w := newWorld(t)
-	w.share()
-	models := registry.Models(w.bus())
+	w := newTenant(t)
+	w.config.share()
+	models := registry.Models(w.account.bus())
 	if err := modelrecord.New(nil, models).Create(t.Context(), modelrecord.Spec{Namespace: "victim", Name: "m", SizeBytes: 7}); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestModelsOfOtherNamespacesStay(t *testing.T) {
 		ManagedResourceSpec: via(w.ns), ForProvider: v1alpha1.ModelRecordParameters{Namespace: "victim", Name: "m", SizeBytes: 8},
 	}}
 	w.create(m)
-	w.failing(m, "spec.forProvider.namespace")
+	w.resources.failing(m, "spec.forProvider.namespace")
 	w.delete(m)
 	w.change(m, func() { m.Finalizers = nil })
 	w.gone(m)
@@ -147,7 +147,7 @@ func TestModelsOfOtherNamespacesStay(t *testing.T) {
 // TestTokensStayWhereTheyAre checks that bucket and prefix are immutable: a change
 // would leave the previous entries valid. The defaults may be set or omitted.
 func TestTokensStayWhereTheyAre(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	type place struct{ bucket, prefix string }
 	usual := place{names.TokensBucket, names.TokenKey("")}
 	for kind, at := range map[string]func(place) client.Object{
@@ -185,30 +185,30 @@ func TestTokensStayWhereTheyAre(t *testing.T) {
 }
 
 func TestTokenSet(t *testing.T) {
-	w := newWorld(t)
-	w.queue()
+	w := newTenant(t)
+	w.account.queue()
 	const one, two = "the-first-token-of-all", "the-second-token-of-all"
 	label := map[string]string{v1.LabelToken: "true"}
 	first := w.tokenSecret("first", one, label)
 	m := &v1alpha1.TokenSet{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "all"}, Spec: v1alpha1.TokenSetSpec{ManagedResourceSpec: via(w.ns)}}
 	w.create(m)
-	w.ready(m)
-	w.known(one, true)
+	w.resources.ready(m)
+	w.account.known(one, true)
 	second := w.tokenSecret("second", two, label)
-	w.known(two, true)
+	w.account.known(two, true)
 	w.delete(first)
-	w.known(one, false)
+	w.account.known(one, false)
 	w.change(second, func() { second.Labels = nil })
-	w.known(two, false)
+	w.account.known(two, false)
 	w.change(second, func() { second.Labels = label })
-	w.known(two, true)
+	w.account.known(two, true)
 	w.delete(m)
 	w.gone(m)
-	w.known(two, false)
+	w.account.known(two, false)
 }
 
 func TestNodeLabelRule(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.ns, Labels: map[string]string{"memory": "64"}}}
 	if err := w.client.Create(t.Context(), n); err != nil {
 		t.Fatal(err)

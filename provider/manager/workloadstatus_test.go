@@ -26,7 +26,7 @@ import (
 // and is written once for each change that lasts: other changes are no event for a
 // composite.
 func TestPodsAreWatched(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	p, other := w.pod("web"), w.pod("other")
 	c, err := client.NewWithWatch(w.cluster.Config(), client.Options{Scheme: w.client.Scheme()})
 	if err != nil {
@@ -42,16 +42,16 @@ func TestPodsAreWatched(t *testing.T) {
 		*metav1.NewControllerRef(composite, corev1.SchemeGroupVersion.WithKind("ConfigMap")),
 	}}, Spec: v1alpha1.WorkloadStatusSpec{ForProvider: v1alpha1.WorkloadStatusParameters{Selector: map[string]string{"app": "web"}}}}
 	w.create(m)
-	w.ready(m)
+	w.resources.ready(m)
 
-	w.stuck(other, "InvalidImageName") // of another workload
-	w.stuck(p, "ErrImagePull")
+	w.resources.stuck(other, "InvalidImageName") // of another workload
+	w.resources.stuck(p, "ErrImagePull")
 	began := time.Now()
-	w.eventually("the problem", func() error { return w.diagnosed("web", "ImageUnavailable") })
+	w.eventually("the problem", func() error { return w.resources.diagnosed("web", "ImageUnavailable") })
 	t.Logf("after %s", time.Since(began).Round(100*time.Millisecond))
-	w.stuck(p, "ImagePullBackOff") // the same problem
-	w.stuck(p, "")                 // the image is there now
-	w.eventually("its end", func() error { return w.diagnosed("web", "") })
+	w.resources.stuck(p, "ImagePullBackOff") // the same problem
+	w.resources.stuck(p, "")                 // the image is there now
+	w.eventually("its end", func() error { return w.resources.diagnosed("web", "") })
 	if err := w.get(m); err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +76,9 @@ func TestPodsAreWatched(t *testing.T) {
 }
 
 // diagnosed returns an error unless a WorkloadStatus has the reason.
-func (w *world) diagnosed(name, want string) error {
-	m := &v1alpha1.WorkloadStatus{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
-	if err := w.get(m); err != nil {
+func (r *resources) diagnosed(name, want string) error {
+	m := &v1alpha1.WorkloadStatus{ObjectMeta: metav1.ObjectMeta{Namespace: r.ns, Name: name}}
+	if err := r.get(m); err != nil {
 		return err
 	}
 	if got := m.Status.AtProvider; got.Reason != want {
@@ -88,27 +88,27 @@ func (w *world) diagnosed(name, want string) error {
 }
 
 // pod creates a pod with its name as the label app.
-func (w *world) pod(name string, ports ...corev1.ContainerPort) *corev1.Pod {
-	w.t.Helper()
+func (ob *objects) pod(name string, ports ...corev1.ContainerPort) *corev1.Pod {
+	ob.t.Helper()
 	no := false
 	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name, Labels: map[string]string{"app": name}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: ob.ns, Name: name, Labels: map[string]string{"app": name}},
 		Spec: corev1.PodSpec{
 			NodeName: "none", AutomountServiceAccountToken: &no,
 			Containers: []corev1.Container{{Name: "web", Image: "example.org/web:1", Ports: ports}},
 		},
 	}
-	if err := w.client.Create(w.t.Context(), p); err != nil {
-		w.t.Fatal(err)
+	if err := ob.client.Create(ob.t.Context(), p); err != nil {
+		ob.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = w.client.Delete(context.Background(), p, client.GracePeriodSeconds(0)) })
+	ob.t.Cleanup(func() { _ = ob.client.Delete(context.Background(), p, client.GracePeriodSeconds(0)) })
 	return p
 }
 
 // stuck writes the status of a container that waits for a reason, or that runs if there
 // is none, as a kubelet does.
-func (w *world) stuck(p *corev1.Pod, reason string) {
-	w.t.Helper()
+func (r *resources) stuck(p *corev1.Pod, reason string) {
+	r.t.Helper()
 	s := corev1.ContainerStatus{Name: "web", Image: "example.org/web:1"}
 	p.Status.Phase = corev1.PodPending
 	if reason == "" {
@@ -118,15 +118,15 @@ func (w *world) stuck(p *corev1.Pod, reason string) {
 		s.State.Waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: "401 Unauthorized"}
 	}
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{s}
-	if err := w.client.Status().Update(w.t.Context(), p); err != nil {
-		w.t.Fatal(err)
+	if err := r.client.Status().Update(r.t.Context(), p); err != nil {
+		r.t.Fatal(err)
 	}
 }
 
 // TestPodsAreAsked asks a pod for its progress while it works. The status has it once
 // the work has lasted for some seconds, and is written no more for each byte.
 func TestPodsAreAsked(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	var asked atomic.Int64
 	job := httptest.NewServer(progress.Handler(func() (progress.Summary, bool) {
 		return progress.Report{Stage: progress.Fetch, Phase: progress.Running, Bytes: 40 + asked.Add(1), Total: 200, BytesPerSecond: 2}.Summary()
@@ -142,7 +142,7 @@ func TestPodsAreAsked(t *testing.T) {
 	}
 	p := w.pod("job", corev1.ContainerPort{Name: "progress", ContainerPort: int32(number)})
 	p.Status.PodIP = host
-	w.stuck(p, "")
+	w.resources.stuck(p, "")
 	w.create(&v1alpha1.WorkloadStatus{ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: v1alpha1.WorkloadStatusSpec{
 		ForProvider: v1alpha1.WorkloadStatusParameters{Selector: map[string]string{"app": "job"}, ProgressPort: "progress"},
 	}})

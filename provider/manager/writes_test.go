@@ -17,10 +17,10 @@ import (
 // resource with an external resource to delete is written twice, once for its
 // finalizer.
 func TestComposedResourcesAreWrittenOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newTenant(t)
 	first := stream(w, "FIRST")
 	w.create(first)
-	w.ready(first) // the provider has opened the connection
+	w.resources.ready(first) // the provider has opened the connection
 	c, err := client.NewWithWatch(w.cluster.Config(), client.Options{Scheme: w.client.Scheme()})
 	if err != nil {
 		t.Fatal(err)
@@ -40,8 +40,8 @@ func TestComposedResourcesAreWrittenOnce(t *testing.T) {
 		m.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(composite, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
 		m.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: name}
 		w.create(m)
-		w.ready(m)
-		w.secret(name, map[string]string{"NATS_URL": w.nats.URL()})
+		w.resources.ready(m)
+		w.secret(name, map[string]string{"NATS_URL": w.account.server.URL()})
 		writes := 0
 		for event := range seen.ResultChan() {
 			got, ok := event.Object.(*v1alpha1.KeyValue)
@@ -59,12 +59,12 @@ func TestComposedResourcesAreWrittenOnce(t *testing.T) {
 		if writes != want {
 			t.Errorf("%s: got %d writes, want %d", name, writes, want)
 		}
-		if _, err := w.bus().JetStream().KeyValue(t.Context(), name); err != nil {
+		if _, err := w.account.bus().JetStream().KeyValue(t.Context(), name); err != nil {
 			t.Error(err)
 		}
 		w.delete(m)
 		w.gone(m)
-		if _, err := w.bus().JetStream().KeyValue(t.Context(), name); (err == nil) != (want == 1) {
+		if _, err := w.account.bus().JetStream().KeyValue(t.Context(), name); (err == nil) != (want == 1) {
 			t.Errorf("bucket %q after the deletion of its resource: %v", name, err)
 		}
 	}
