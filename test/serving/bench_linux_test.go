@@ -60,7 +60,7 @@ func BenchmarkFirstByte(b *testing.B) {
 		proxy := s.reverseProxy(b)
 		var direct, proxied, served, published, bare []time.Duration
 		through := s.relayLatency(b)
-		conn := s.bus()
+		conn := s.broker.bus()
 		subject := benchStream(b, conn, 1)
 		for i := 0; b.Loop(); i++ {
 			published = append(published, publish(b, conn, subject))
@@ -108,7 +108,7 @@ func BenchmarkChunkCPU(b *testing.B) {
 					streams += s.streams(b, long, s.urls, 0)
 				}
 				took := per(before, s.used(), streams*pieces)
-				if s.processes == nil {
+				if s.processes.all == nil {
 					before = s.used()
 					n := s.streams(b, long, s.engineURLs, 20*time.Millisecond)
 					alone := per(before, s.used(), n*pieces)
@@ -156,7 +156,7 @@ func (s *stack) streams(b *testing.B, long history.Prompt, urls []string, readDe
 func BenchmarkThroughput(b *testing.B) {
 	const clients, each = 64, 2000
 	forEachStorage(b, plan{gateways: 1, dispatchers: 1, runners: 8}, func(b *testing.B, s *stack) {
-		conn := s.bus()
+		conn := s.broker.bus()
 		subject := benchStream(b, conn, 1)
 		clientsOf := func(urls []string) func(client, i int) {
 			all := make([]*lightClient, clients)
@@ -281,10 +281,10 @@ func (s *stack) memory(b *testing.B) (heap, stack float64) {
 // used returns the CPU time of each Koldun process and of NATS by name, and under
 // "all" their sum, or that of this process if there are no others.
 func (s *stack) used() map[string]time.Duration {
-	if s.processes == nil {
+	if s.processes.all == nil {
 		return map[string]time.Duration{"all": cpu(s.tb)}
 	}
-	return used(slices.Concat(s.gateways, s.dispatchers, s.sidecars, []*process{s.nats}))
+	return used(slices.Concat(s.gateways, s.dispatchers, s.sidecars, []*process{s.broker.process}))
 }
 
 func used(ours []*process) map[string]time.Duration {
@@ -316,12 +316,12 @@ func median(d []time.Duration) time.Duration {
 func (s *stack) reverseProxy(b *testing.B) string {
 	b.Helper()
 	listen := address(b)
-	if s.processes == nil {
+	if s.processes.all == nil {
 		srv := newProxy(listen, s.engineURLs[0])
 		go func() { _ = srv.ListenAndServe() }() // until it is closed
 		b.Cleanup(func() { _ = srv.Close() })
 	} else {
-		s.process("proxy", nil, os.Args[0], "role-proxy", listen, s.engineURLs[0])
+		s.processes.start("proxy", nil, os.Args[0], "role-proxy", listen, s.engineURLs[0])
 	}
 	waittest.Until(b, "the proxy to listen", func() bool {
 		resp, err := http.Get("http://" + listen + "/v1/models")

@@ -70,23 +70,23 @@ func mustURL(s string) *url.URL {
 	return u
 }
 
-// cluster starts three NATS servers, and gives all streams three replicas.
-func (s *stack) cluster(p plan) map[string]*process {
+// startCluster starts three NATS servers, and gives all streams three replicas.
+func (br *broker) startCluster(p plan) map[string]*process {
 	var clients, peers []string
 	for range 3 {
-		clients, peers = append(clients, address(s.tb)), append(peers, address(s.tb))
+		clients, peers = append(clients, address(br.tb)), append(peers, address(br.tb))
 	}
 	members := map[string]*process{}
 	for i := range 3 {
 		name := fmt.Sprintf("n%d", i)
 		routes := "nats://" + strings.Join(peers, ",nats://")
-		members[name] = s.process("nats-"+name, s.authorityEnv(), os.Args[0], "role-member", s.dir+"/"+name, name, clients[i], peers[i], routes, p.syncs())
+		members[name] = br.processes.start("nats-"+name, br.authorityEnv(), os.Args[0], "role-member", br.dir+"/"+name, name, clients[i], peers[i], routes, p.syncs())
 	}
-	s.natsURL = "nats://" + strings.Join(clients, ",nats://")
-	s.makeAccount()
-	b := s.bus()
-	waittest.Until(s.tb, "all streams to have three replicas", func() bool {
-		ctx, cancel := context.WithTimeout(s.tb.Context(), waittest.Limit(10*time.Second))
+	br.natsURL = "nats://" + strings.Join(clients, ",nats://")
+	br.makeAccount()
+	b := br.bus()
+	waittest.Until(br.tb, "all streams to have three replicas", func() bool {
+		ctx, cancel := context.WithTimeout(br.tb.Context(), waittest.Limit(10*time.Second))
 		defer cancel()
 		return b.Ensure(ctx) == nil && setReplicas(ctx, b) == nil
 	})
@@ -118,16 +118,16 @@ func TestClusterLosesItsLeader(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	w := newWorkload(s, tenants)
 	w.start(ctx, 4)
-	b := s.bus()
+	b := s.broker.bus()
 	for range 2 {
 		name := ""
 		waittest.Until(t, "a leader", func() bool {
 			name = streamLeader(t.Context(), b)
-			return s.members[name] != nil
+			return s.broker.members[name] != nil
 		})
 		before := w.count()
 		begun := time.Now()
-		h.Disturb(false, s.members[name].kill)
+		h.Disturb(false, s.broker.members[name].kill)
 		waittest.Until(t, "requests to end without "+name, func() bool { return w.count() >= before+20 })
 		t.Logf("%s was killed; 20 requests more within %v", name, time.Since(begun).Round(time.Millisecond))
 	}

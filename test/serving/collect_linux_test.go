@@ -28,7 +28,7 @@ func (s *stack) leader(t *testing.T) *process {
 // generations to h.
 func (s *stack) collect(t *testing.T, h *history.History) {
 	t.Helper()
-	b := s.bus()
+	b := s.broker.bus()
 	waittest.Until(t, "the queue to be empty", func() bool {
 		stream, err := b.JetStream().Stream(waittest.Attempt(t), names.RequestStream)
 		if err != nil {
@@ -43,7 +43,7 @@ func (s *stack) collect(t *testing.T, h *history.History) {
 		return err == nil
 	})
 	h.Generations = s.generations()
-	h.LogLines = s.logLines
+	h.LogLines = s.processes.logLines
 }
 
 // metric returns one value of the /metrics of a process, or "" if it is missing.

@@ -37,7 +37,7 @@ func TestDefaultsStarveNoTenant(t *testing.T) {
 			c.send(occupied, plug, 1, history.Prompt{N: 1 << 17, Every: 5 * time.Millisecond})
 			s.waiting(t, 1, 0)
 
-			b := s.bus()
+			b := s.broker.bus()
 			floods, ebb := context.WithCancel(t.Context())
 			defer ebb()
 			for sent := 0; sent < f.requests; sent += f.atOnce {

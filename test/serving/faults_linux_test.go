@@ -62,8 +62,8 @@ func kills() []kind {
 		{"kill dispatcher leader", false, func(t *testing.T, s *stack, _ *rand.Rand) { s.leader(t).kill() }},
 		{"kill sidecar", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.sidecars).kill() }},
 		{"kill gateway", true, func(t *testing.T, s *stack, rng *rand.Rand) { s.restart(t, rng, (*process).kill) }},
-		{"kill nats-server", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.nats.kill() }},
-		{"cut connections", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.proxy.Cut() }},
+		{"kill nats-server", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.broker.process.kill() }},
+		{"cut connections", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.broker.proxy.Cut() }},
 		{"roll out sidecar", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.sidecars).terminate() }},
 		{"roll out dispatcher", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.dispatchers).terminate() }},
 		{"roll out gateway", true, func(t *testing.T, s *stack, rng *rand.Rand) { s.restart(t, rng, (*process).terminate) }},
@@ -104,7 +104,7 @@ func freezes() []kind {
 			pick(rng, s.gateways).freeze(t.Context(), pause(rng, time.Second))
 		}},
 		{"freeze nats-server", false, func(t *testing.T, s *stack, rng *rand.Rand) {
-			s.nats.freeze(t.Context(), pause(rng, time.Second))
+			s.broker.process.freeze(t.Context(), pause(rng, time.Second))
 		}},
 	}
 }

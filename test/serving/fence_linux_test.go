@@ -145,12 +145,15 @@ func TestRunnerBehindAFirewall(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = out.Close() })
-	go forward(out, "tcp", s.proxy.Address())
+	go forward(out, "tcp", s.broker.proxy.Address())
 
 	nats, engine, health := address(t), address(t), address(t)
-	outside := []string{s.proxy.Address(), strings.TrimPrefix(s.natsURL, "nats://"), strings.TrimPrefix(s.urls[0], "http://"), s.gatewayHealth[0], s.health[0], "192.0.2.1:443"}
-	env := append(s.runnerEnv(plan{}, "r0"), names.EnvNATSURL+"=nats://"+nats)
-	f := s.processWith(fenced, "fence", env, os.Args[0], "role-fence", socket, nats, engine, strings.Join(append(outside, nats), ","),
+	outside := []string{
+		s.broker.proxy.Address(), strings.TrimPrefix(s.broker.natsURL, "nats://"), strings.TrimPrefix(s.urls[0], "http://"),
+		s.gatewayHealth[0], s.health[0], "192.0.2.1:443",
+	}
+	env := append(s.logins.envOfRunner(plan{}, "r0"), names.EnvNATSURL+"=nats://"+nats)
+	f := s.processes.startWith(fenced, "fence", env, os.Args[0], "role-fence", socket, nats, engine, strings.Join(append(outside, nats), ","),
 		s.bin, "llm", "--listen="+health, "--engine=http://"+engine, "--session="+names.Session(namespace, modelName, ""),
 		"--runner=r0", "--model="+modelID, "--grace=5s")
 	s.engines, s.sidecars = append(s.engines, f), append(s.sidecars, f)

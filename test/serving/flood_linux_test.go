@@ -67,7 +67,7 @@ func TestFloodStarvesNoTenant(t *testing.T) {
 // counted the queued ones.
 func (s *stack) waiting(t *testing.T, stored, queued int) {
 	t.Helper()
-	b := s.bus()
+	b := s.broker.bus()
 	defer b.Close()
 	waittest.Until(t, fmt.Sprintf("%d requests to be stored", stored), func() bool { return storedOn(t, b) == stored })
 	waittest.Until(t, fmt.Sprintf("a leader to count %d queued requests", queued), func() bool {

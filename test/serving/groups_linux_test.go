@@ -28,7 +28,7 @@ func TestGroups(t *testing.T) {
 		runnerArgs: []string{"--between=30s", "--first=30s"},
 		groupArgs:  []string{"--group=stable --weight=90", "--group=canary --weight=10", "--group=outside --fallback"},
 	})}
-	g.bus = g.stack.bus()
+	g.bus = g.stack.broker.bus()
 	h := &history.History{Slots: 2}
 	ctx, stop := context.WithCancel(t.Context())
 	w := newWorkload(g.stack, tenants)

@@ -31,22 +31,22 @@ import (
 func newInProcess(b *testing.B, p plan) *stack {
 	b.Helper()
 	tuneRuntime(b, p)
-	s := &stack{tb: b, dir: b.TempDir()}
-	s.newAuthority()
-	srv, err := nats.Start(context.Background(), nats.Config{Dir: s.dir + "/nats", Authority: &s.authority, SyncAlways: p.sync})
+	s := emptyStack(b, "")
+	s.broker.newAuthority()
+	srv, err := nats.Start(context.Background(), nats.Config{Dir: s.dir + "/nats", Authority: &s.broker.authority, SyncAlways: p.sync})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(srv.Close)
-	s.natsURL = srv.ClientURL()
-	s.makeAccount()
-	conn := s.bus()
+	s.broker.natsURL = srv.ClientURL()
+	s.broker.makeAccount()
+	conn := s.broker.bus()
 	if err := conn.Ensure(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	s.registerModel(conn, modelName)
 	s.registerTenants(conn, p.tenants...)
-	log, dispatcher := s.log("dispatcher"), s.connect(s.user(natsauth.Dispatcher, nil))
+	log, dispatcher := s.log("dispatcher"), s.broker.connect(s.broker.user(natsauth.Dispatcher, nil))
 	s.run(func(ctx context.Context) error {
 		return dispatch.Run(ctx, dispatch.Config{Bus: dispatcher, Identity: "d", Logger: log})
 	})
@@ -58,7 +58,7 @@ func newInProcess(b *testing.B, p plan) *stack {
 	log = s.log("gateway")
 	s.run(func(ctx context.Context) error {
 		return gateway.Run(ctx, gateway.Config{
-			Bus:    s.busConfig(s.user(natsauth.Gateway, nil)),
+			Bus:    s.broker.busConfig(s.broker.user(natsauth.Gateway, nil)),
 			Listen: listen, HealthListen: health, AllowAnonymous: len(p.tenants) == 0, Logger: log,
 		})
 	})
@@ -98,7 +98,7 @@ func (s *stack) startRunner(i int) {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	name, conn := fmt.Sprintf("r%d", i), s.connect(s.user(natsauth.Runner, runnerTags(fmt.Sprintf("r%d", i))))
+	name, conn := fmt.Sprintf("r%d", i), s.broker.connect(s.broker.user(natsauth.Runner, runnerTags(fmt.Sprintf("r%d", i))))
 	log := s.log("sidecar-" + name)
 	health := address(s.tb)
 	s.run(func(ctx context.Context) error {

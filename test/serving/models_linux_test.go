@@ -42,7 +42,7 @@ func TestModelsUnderKills(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	}})
-	s := &stack{tb: t, dir: t.TempDir(), bin: koldun(t)}
+	s := emptyStack(t, koldun(t))
 	h := &history.History{}
 
 	fetch := modelJob{s: s, h: h, name: "fetch", args: []string{"--from=hf://" + hub.Repo}, env: []string{"HF_ENDPOINT=" + hub.URL}}
@@ -113,7 +113,7 @@ func (j *modelJob) run(t *testing.T, dir string, life time.Duration) bool {
 	cmd.Env = append(os.Environ(), j.env...)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	j.s.tie().Tie(cmd)
+	j.s.processes.tie().Tie(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

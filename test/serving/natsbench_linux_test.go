@@ -30,7 +30,7 @@ func BenchmarkNATSServers(b *testing.B) {
 			p.tenants = []history.Tenant{history.NewTenant("bench")}
 			s := newStack(b, p)
 			s.tenant = p.tenants[0]
-			conn := s.bus()
+			conn := s.broker.bus()
 			replicas := 1
 			if p.cluster {
 				replicas = 3

@@ -19,9 +19,9 @@ const victimEnv = "KOLDUN_SERVING_TEST_VICTIM"
 // behind, not even a frozen one.
 func TestKilledTestLeavesNoProcesses(t *testing.T) {
 	if os.Getenv(victimEnv) != "" {
-		s := &stack{tb: t, dir: t.TempDir()}
-		running := s.process("running", nil, os.Args[0], "role-engine", address(t))
-		frozen := s.process("frozen", nil, os.Args[0], "role-engine", address(t))
+		s := emptyStack(t, "")
+		running := s.processes.start("running", nil, os.Args[0], "role-engine", address(t))
+		frozen := s.processes.start("frozen", nil, os.Args[0], "role-engine", address(t))
 		frozen.signal(syscall.SIGSTOP)
 		// Wait, because a process that freezes after its parent has ended is never continued.
 		waittest.Until(t, "the process to be frozen", func() bool { return processtest.State(frozen.cmd.Process.Pid) == "T" })

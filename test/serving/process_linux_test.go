@@ -44,26 +44,26 @@ type process struct {
 	ended  time.Duration // CPU time of its ended processes
 }
 
-func (s *stack) process(name string, env []string, args ...string) *process {
-	return s.processWith(func(*syscall.SysProcAttr) {}, name, env, args...)
+func (ps *processes) start(name string, env []string, args ...string) *process {
+	return ps.startWith(func(*syscall.SysProcAttr) {}, name, env, args...)
 }
 
-// processWith is process with attributes of its own.
-func (s *stack) processWith(attr func(*syscall.SysProcAttr), name string, env []string, args ...string) *process {
+// startWith is start with attributes of its own.
+func (ps *processes) startWith(attr func(*syscall.SysProcAttr), name string, env []string, args ...string) *process {
 	p := &process{
-		tb: s.tb, name: name, args: args, env: env, attr: attr, tether: s.tie(),
-		logs: filepath.Join(s.dir, name+".log"), out: filepath.Join(s.dir, name+".out"),
+		tb: ps.tb, name: name, args: args, env: env, attr: attr, tether: ps.tie(),
+		logs: filepath.Join(ps.dir, name+".log"), out: filepath.Join(ps.dir, name+".out"),
 	}
 	p.start()
-	s.processes = append(s.processes, p)
-	s.tb.Cleanup(func() {
+	ps.all = append(ps.all, p)
+	ps.tb.Cleanup(func() {
 		p.halt()
 		text, _ := os.ReadFile(p.logs)
 		if v := violations(text); len(v) > 0 {
-			s.tb.Errorf("%s has not the rights that it needs, or uses others:\n%s", name, v[:min(len(v), 1500)])
+			ps.tb.Errorf("%s has not the rights that it needs, or uses others:\n%s", name, v[:min(len(v), 1500)])
 		}
-		if s.tb.Failed() {
-			s.tb.Logf("%s wrote:\n%s", name, tail(text, 1500))
+		if ps.tb.Failed() {
+			ps.tb.Logf("%s wrote:\n%s", name, tail(text, 1500))
 		}
 	})
 	return p
@@ -71,25 +71,25 @@ func (s *stack) processWith(attr func(*syscall.SysProcAttr), name string, env []
 
 // tie returns the tether that ends all processes of the stack when the test ends,
 // even if it is killed.
-func (s *stack) tie() *local.Tether {
-	s.tb.Helper()
-	if s.tether != nil {
-		return s.tether
+func (ps *processes) tie() *local.Tether {
+	ps.tb.Helper()
+	if ps.tether != nil {
+		return ps.tether
 	}
 	t, err := local.NewTether()
 	if err != nil {
-		s.tb.Fatal(err)
+		ps.tb.Fatal(err)
 	}
-	s.tether = t
-	s.tb.Cleanup(t.Close)
+	ps.tether = t
+	ps.tb.Cleanup(t.Close)
 	return t
 }
 
 // logLines returns the log lines of the processes that contain the id of a request,
 // up to 20 kB.
-func (s *stack) logLines(id string) string {
+func (ps *processes) logLines(id string) string {
 	var b strings.Builder
-	for _, p := range s.processes {
+	for _, p := range ps.all {
 		text, _ := os.ReadFile(p.logs)
 		for line := range bytes.Lines(text) {
 			if bytes.Contains(line, []byte(id)) && b.Len() < 20_000 {

@@ -30,9 +30,9 @@ type relayChain struct {
 func newRelayChain(b *testing.B, s *stack, relays int) *relayChain {
 	b.Helper()
 	f := &relayChain{in: address(b), out: address(b)}
-	env := []string{names.EnvNATSCreds + "=" + s.write(&processUser{User: s.account.Everything(b)})}
+	env := []string{names.EnvNATSCreds + "=" + s.logins.write(&processUser{User: s.broker.account.Everything(b)})}
 	start := func(name string, args ...string) {
-		f.processes = append(f.processes, s.process("relay-"+name, env, append([]string{os.Args[0], "role-relay", name, s.natsURL}, args...)...))
+		f.processes = append(f.processes, s.processes.start("relay-"+name, env, append([]string{os.Args[0], "role-relay", name, s.broker.natsURL}, args...)...))
 	}
 	start("out", f.out, fmt.Sprintf("relay.%d", relays))
 	for i := range relays {
@@ -48,7 +48,7 @@ func newRelayChain(b *testing.B, s *stack, relays int) *relayChain {
 			return err == nil
 		})
 	}
-	f.processes = append(f.processes, s.nats)
+	f.processes = append(f.processes, s.broker.process)
 	return f
 }
 
@@ -56,7 +56,7 @@ func newRelayChain(b *testing.B, s *stack, relays int) *relayChain {
 // a relay chain, or nil for a stack in a single process.
 func (s *stack) relayLatency(b *testing.B) func() time.Duration {
 	b.Helper()
-	if s.processes == nil {
+	if s.processes.all == nil {
 		return nil
 	}
 	chain := newRelayChain(b, s, 2)

@@ -27,11 +27,11 @@ func TestCredentialsEndAndAreRenewed(t *testing.T) {
 	defer again.Stop()
 	waittest.Until(t, "the gateway to have renewed its credentials", func() bool {
 		<-again.C
-		s.renewAll(lives)
+		s.logins.renew(lives)
 		n, _ := strconv.Atoi(metric(t, s.gatewayHealth[0], "koldun_nats_credential_renewals_total"))
 		return n >= renewals
 	})
-	s.renewAll(time.Hour)
+	s.logins.renew(time.Hour)
 	stop()
 	w.wait(h)
 	s.collect(t, h)

@@ -22,9 +22,9 @@ func TestLeakedCredentialsAreRevoked(t *testing.T) {
 	s := newStack(t, plan{gateways: 1, dispatchers: 2, runners: 2, tenants: tenants, lives: time.Hour})
 	var thieves []*bus.Bus
 	var stolen []bus.Config
-	for _, u := range s.users {
-		stolen = append(stolen, s.busConfig(u.User))
-		thieves = append(thieves, s.connect(u.User))
+	for _, u := range s.logins.users {
+		stolen = append(stolen, s.broker.busConfig(u.User))
+		thieves = append(thieves, s.broker.connect(u.User))
 	}
 	h := &history.History{}
 	ctx, stop := context.WithCancel(t.Context())
@@ -32,8 +32,8 @@ func TestLeakedCredentialsAreRevoked(t *testing.T) {
 	w.start(ctx, 4)
 	leaked := time.Now()
 	waittest.Until(t, "the next second", func() bool { return time.Now().Unix() > leaked.Unix() })
-	s.renewAll(time.Hour)
-	natstest.Revoke(t, natstest.Manager(t, s.natsURL, s.authority), s.authority, s.account.ID, leaked)
+	s.logins.renew(time.Hour)
+	natstest.Revoke(t, natstest.Manager(t, s.broker.natsURL, s.broker.authority), s.broker.authority, s.broker.account.ID, leaked)
 	for i, thief := range thieves {
 		waittest.Until(t, "the server to refuse a thief", func() bool { return fault.Is(thief.Lost(), fault.Denied) })
 		if b, err := bus.Connect(waittest.Context(t), stolen[i]); !fault.Is(err, fault.Denied) {
@@ -52,7 +52,7 @@ func TestLeakedCredentialsAreRevoked(t *testing.T) {
 	}
 	t.Logf("%d requests, the longest took %v", len(h.Entries), longest)
 	h.Verify(t, history.EndsOnce, history.OneGeneration, history.NothingLost, history.TenantsIsolated)
-	for _, p := range s.processes {
+	for _, p := range s.processes.all {
 		if !p.ran() {
 			t.Errorf("process %s has ended", p.name)
 		}

@@ -65,7 +65,7 @@ func (s *stack) ring(t *testing.T, dir string) []*process {
 			args = append(args, "--wait-for="+w)
 		}
 		args = append(append(args, "--"), command...)
-		nodes = append(nodes, s.process(name, nil, append(args, "--host", "127.0.0.1", "--nthreads", "1", "--net-turbo", "0")...))
+		nodes = append(nodes, s.processes.start(name, nil, append(args, "--host", "127.0.0.1", "--nthreads", "1", "--net-turbo", "0")...))
 		return health
 	}
 	var waitFor, peers []string
@@ -80,7 +80,7 @@ func (s *stack) ring(t *testing.T, dir string) []*process {
 		"--port", port, "--temperature", "0", "--max-seq-len", "256", "--workers",
 	}, peers...)...)
 	s.sidecarHealth = address(t)
-	s.sidecars = append(s.sidecars, s.process("sidecar", s.runnerEnv(plan{}, "ring"),
+	s.sidecars = append(s.sidecars, s.processes.start("sidecar", s.logins.envOfRunner(plan{}, "ring"),
 		s.bin, "llm", "--listen="+s.sidecarHealth, "--engine=http://127.0.0.1:"+port, "--supervisor=http://"+root,
 		"--session="+names.Session(namespace, modelName, ""), "--runner=ring", "--model="+modelID, "--between=5s", "--first=5s"))
 	ready(t, s.sidecarHealth)

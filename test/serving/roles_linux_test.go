@@ -22,27 +22,27 @@ import (
 const authorityEnv = "KOLDUN_SERVING_AUTHORITY"
 
 // newAuthority makes the operator of the stack's servers.
-func (s *stack) newAuthority() {
-	s.tb.Helper()
+func (br *broker) newAuthority() {
+	br.tb.Helper()
 	var err error
-	if s.authority, err = natsauth.NewAuthority("test"); err != nil {
-		s.tb.Fatal(err)
+	if br.authority, err = natsauth.NewAuthority("test"); err != nil {
+		br.tb.Fatal(err)
 	}
 }
 
 // authorityEnv makes the operator unless there is one, and returns the environment of
 // a server that trusts it.
-func (s *stack) authorityEnv() []string {
-	s.tb.Helper()
-	file := filepath.Join(s.dir, "authority.json")
-	if s.authority.Operator == "" {
-		s.newAuthority()
-		data, err := json.Marshal(s.authority)
+func (br *broker) authorityEnv() []string {
+	br.tb.Helper()
+	file := filepath.Join(br.dir, "authority.json")
+	if br.authority.Operator == "" {
+		br.newAuthority()
+		data, err := json.Marshal(br.authority)
 		if err == nil {
 			err = os.WriteFile(file, data, 0o600)
 		}
 		if err != nil {
-			s.tb.Fatal(err)
+			br.tb.Fatal(err)
 		}
 	}
 	return []string{authorityEnv + "=" + file}
@@ -63,18 +63,18 @@ func readAuthority() *natsauth.Authority {
 }
 
 // makeAccount waits for the servers, and makes the account of the stack.
-func (s *stack) makeAccount() {
-	s.tb.Helper()
-	manager := natstest.Manager(s.tb, s.natsURL, s.authority)
-	s.account = natstest.Account(s.tb, manager, s.authority, namespace, natsauth.Limits{})
+func (br *broker) makeAccount() {
+	br.tb.Helper()
+	manager := natstest.Manager(br.tb, br.natsURL, br.authority)
+	br.account = natstest.Account(br.tb, manager, br.authority, namespace, natsauth.Limits{})
 }
 
 // user makes a user of a role.
-func (s *stack) user(role natsauth.Role, tags map[natsauth.Tag]string) natsauth.User {
-	s.tb.Helper()
-	u, err := s.account.User(role, tags, 0)
+func (br *broker) user(role natsauth.Role, tags map[natsauth.Tag]string) natsauth.User {
+	br.tb.Helper()
+	u, err := br.account.User(role, tags, 0)
 	if err != nil {
-		s.tb.Fatal(err)
+		br.tb.Fatal(err)
 	}
 	return u
 }
@@ -86,8 +86,8 @@ func runnerTags(name string) map[natsauth.Tag]string {
 	}
 }
 
-func (s *stack) runnerEnv(p plan, name string) []string {
-	return s.env(p, natsauth.Runner, runnerTags(name))
+func (l *logins) envOfRunner(p plan, name string) []string {
+	return l.env(p, natsauth.Runner, runnerTags(name))
 }
 
 // A processUser is a user in a credentials file.
@@ -98,46 +98,46 @@ type processUser struct {
 	tags map[natsauth.Tag]string
 }
 
-// credentials makes the user of a process, and returns its credentials file.
-func (s *stack) credentials(role natsauth.Role, tags map[natsauth.Tag]string, lives time.Duration) string {
-	s.tb.Helper()
-	made, err := s.account.User(role, tags, lives)
+// issue makes the user of a process, and returns its credentials file.
+func (l *logins) issue(role natsauth.Role, tags map[natsauth.Tag]string, lives time.Duration) string {
+	l.tb.Helper()
+	made, err := l.broker.account.User(role, tags, lives)
 	if err != nil {
-		s.tb.Fatal(err)
+		l.tb.Fatal(err)
 	}
 	u := &processUser{User: made, role: role, tags: tags}
-	s.users = append(s.users, u)
-	return s.write(u)
+	l.users = append(l.users, u)
+	return l.write(u)
 }
 
 // write replaces the credentials file of a user at once, and returns its path.
-func (s *stack) write(u *processUser) string {
-	s.tb.Helper()
-	file := filepath.Join(s.dir, u.ID+".creds")
+func (l *logins) write(u *processUser) string {
+	l.tb.Helper()
+	file := filepath.Join(l.dir, u.ID+".creds")
 	if err := os.WriteFile(file+".new", []byte(u.Credentials), 0o600); err != nil {
-		s.tb.Fatal(err)
+		l.tb.Fatal(err)
 	}
 	if err := os.Rename(file+".new", file); err != nil {
-		s.tb.Fatal(err)
+		l.tb.Fatal(err)
 	}
 	return file
 }
 
-// renewAll gives the users of all processes newer credentials.
-func (s *stack) renewAll(lives time.Duration) {
-	s.tb.Helper()
-	for _, u := range s.users {
+// renew gives the users of all processes newer credentials.
+func (l *logins) renew(lives time.Duration) {
+	l.tb.Helper()
+	for _, u := range l.users {
 		var err error
-		if u.User, err = s.account.Renew(u.User, u.role, u.tags, lives); err != nil {
-			s.tb.Fatal(err)
+		if u.User, err = l.broker.account.Renew(u.User, u.role, u.tags, lives); err != nil {
+			l.tb.Fatal(err)
 		}
-		s.write(u)
+		l.write(u)
 	}
 }
 
 // busConfig is the connection of a user that bypasses the proxy.
-func (s *stack) busConfig(u natsauth.User) bus.Config {
-	return bus.Config{URL: s.natsURL, Creds: u.Credentials, WithoutJetStream: true, Name: u.ID, Logger: slog.New(slog.DiscardHandler)}
+func (br *broker) busConfig(u natsauth.User) bus.Config {
+	return bus.Config{URL: br.natsURL, Creds: u.Credentials, WithoutJetStream: true, Name: u.ID, Logger: slog.New(slog.DiscardHandler)}
 }
 
 // violations returns the warnings of a log in which NATS complains about the rights of

@@ -33,9 +33,9 @@ func TestStoreIsRolledBack(t *testing.T) {
 	more("before the copy")
 	store, copied := s.dir+"/nats", t.TempDir()
 	h.Disturb(false, func() {
-		s.nats.halt()
+		s.broker.process.halt()
 		copyStore(t, store, copied)
-		s.nats.start()
+		s.broker.process.start()
 	})
 	var held map[string]bool
 	var since time.Time
@@ -43,15 +43,15 @@ func TestStoreIsRolledBack(t *testing.T) {
 		more("that the store loses")
 		since = time.Now()
 		h.Disturb(false, func() {
-			s.proxy.Stall() // until the test knows what the store holds
-			s.nats.halt()
+			s.broker.proxy.Stall() // until the test knows what the store holds
+			s.broker.process.halt()
 			if err := os.RemoveAll(store); err != nil {
 				t.Fatal(err)
 			}
 			copyStore(t, copied, store)
-			s.nats.start()
+			s.broker.process.start()
 			held = s.holds(t)
-			s.proxy.Resume()
+			s.broker.proxy.Resume()
 		})
 	}
 	more("by the restored store")
@@ -64,7 +64,7 @@ func TestStoreIsRolledBack(t *testing.T) {
 		if !known {
 			lost++
 			if e.Verdict == history.Broken {
-				t.Errorf("the client of the lost request %s got no end within %v\n%s", e.ID, e.Ended.Sub(e.Invoked), s.logLines(e.ID))
+				t.Errorf("the client of the lost request %s got no end within %v\n%s", e.ID, e.Ended.Sub(e.Invoked), s.processes.logLines(e.ID))
 			}
 		}
 		return !known
@@ -91,7 +91,7 @@ func copyStore(t *testing.T, from, to string) {
 // holds returns the ids of the requests in the store that have not ended.
 func (s *stack) holds(t *testing.T) map[string]bool {
 	t.Helper()
-	b := s.bus()
+	b := s.broker.bus()
 	defer b.Close()
 	ids := map[string]bool{}
 	waittest.Until(t, "the requests of the store", func() bool {

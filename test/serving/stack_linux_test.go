@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/local/embedded/nats/natstest"
-	local "github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/nats/natsauth"
@@ -42,43 +40,41 @@ type plan struct {
 
 // A stack is all processes that a request passes through.
 type stack struct {
-	tb  testing.TB
-	dir string
-	bin string
-	// tenant sends the requests of benchmarks.
-	tenant history.Tenant
+	*workspace
+	processes *processes
+	broker    *broker
+	logins    *logins
+	tenant    history.Tenant // sends the requests of benchmarks
 
-	authority natsauth.Authority
-	account   natstest.Tenant
-	users     []*processUser
-
-	nats     *process
-	members  map[string]*process // of the NATS cluster, by name
-	natsURL  string              // bypassing the proxy
-	tether   *local.Tether       // see tie
-	proxy    *proxytest.Proxy
-	gateways []*process
-	urls     []string // of the gateways
-	health   []string // of the dispatchers
-
-	sidecarHealth string // of a ring
+	gateways      []*process
+	urls          []string // of the gateways
 	gatewayHealth []string
-	processes     []*process // all; none if the stack runs in this process
 	dispatchers   []*process
+	health        []string // of the dispatchers
 	sidecars      []*process
+	sidecarHealth string // of a ring
 	engines       []*process
 	engineURLs    []string
 }
 
+// emptyStack returns a stack of the program bin that runs nothing yet.
+func emptyStack(tb testing.TB, bin string) *stack {
+	tb.Helper()
+	w := &workspace{tb: tb, dir: tb.TempDir(), bin: bin}
+	p := &processes{workspace: w}
+	b := &broker{workspace: w, processes: p}
+	return &stack{workspace: w, processes: p, broker: b, logins: &logins{workspace: w, broker: b}}
+}
+
 func newStack(tb testing.TB, p plan) *stack {
 	tb.Helper()
-	s := &stack{tb: tb, dir: tb.TempDir(), bin: koldun(tb)}
+	s := emptyStack(tb, koldun(tb))
 	if p.cluster {
-		s.members = s.cluster(p)
+		s.broker.members = s.broker.startCluster(p)
 	} else {
-		s.server(p)
+		s.broker.startServer(p)
 	}
-	b := s.bus()
+	b := s.broker.bus()
 	if err := b.Ensure(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
@@ -86,7 +82,7 @@ func newStack(tb testing.TB, p plan) *stack {
 	s.registerTenants(b, p.tenants...)
 	for i := range p.runners {
 		engine, health := address(tb), address(tb)
-		s.engines = append(s.engines, s.process(fmt.Sprintf("engine%d", i), nil, os.Args[0], "role-engine", engine, strconv.Itoa(max(p.slots, 1))))
+		s.engines = append(s.engines, s.processes.start(fmt.Sprintf("engine%d", i), nil, os.Args[0], "role-engine", engine, strconv.Itoa(max(p.slots, 1))))
 		s.engineURLs = append(s.engineURLs, "http://"+engine)
 		args := []string{
 			s.bin, "llm", "--listen=" + health, "--engine=http://" + engine, "--session=" + names.Session(namespace, modelName, ""),
@@ -95,13 +91,14 @@ func newStack(tb testing.TB, p plan) *stack {
 		if len(p.groupArgs) > 0 {
 			args = append(args, strings.Fields(p.groupArgs[i%len(p.groupArgs)])...)
 		}
-		s.sidecars = append(s.sidecars, s.process(fmt.Sprintf("sidecar%d", i), s.runnerEnv(p, fmt.Sprintf("r%d", i)), append(args, p.runnerArgs...)...))
+		s.sidecars = append(s.sidecars, s.processes.start(
+			fmt.Sprintf("sidecar%d", i), s.logins.envOfRunner(p, fmt.Sprintf("r%d", i)), append(args, p.runnerArgs...)...))
 		defer ready(tb, health)
 	}
 	for i := range p.dispatchers {
 		health := address(tb)
 		s.health = append(s.health, health)
-		s.dispatchers = append(s.dispatchers, s.process(fmt.Sprintf("dispatcher%d", i), s.env(p, natsauth.Dispatcher, nil),
+		s.dispatchers = append(s.dispatchers, s.processes.start(fmt.Sprintf("dispatcher%d", i), s.logins.env(p, natsauth.Dispatcher, nil),
 			s.bin, "dispatcher", "--listen="+health, fmt.Sprintf("--identity=d%d", i)))
 		defer ready(tb, health)
 	}
@@ -112,35 +109,36 @@ func newStack(tb testing.TB, p plan) *stack {
 		if len(p.tenants) == 0 {
 			args = append(args, "--allow-anonymous")
 		}
-		s.gateways = append(s.gateways, s.process(fmt.Sprintf("gateway%d", i), append(p.gatewayEnv, s.env(p, natsauth.Gateway, nil)...), append(args, p.gatewayArgs...)...))
+		s.gateways = append(s.gateways, s.processes.start(
+			fmt.Sprintf("gateway%d", i), append(p.gatewayEnv, s.logins.env(p, natsauth.Gateway, nil)...), append(args, p.gatewayArgs...)...))
 		defer ready(tb, health)
 	}
 	return s
 }
 
-// server starts a single NATS server and the proxy to it.
-func (s *stack) server(p plan) {
+// startServer starts a single NATS server and the proxy to it.
+func (br *broker) startServer(p plan) {
 	mode := "nosync"
 	if p.sync {
 		mode = "sync"
 	}
-	listen := address(s.tb)
-	s.nats = s.process("nats", s.authorityEnv(), os.Args[0], "role-nats", s.dir+"/nats", listen, mode)
-	s.natsURL = "nats://" + listen
-	s.makeAccount()
-	s.proxy = proxytest.Start(s.tb, listen)
+	listen := address(br.tb)
+	br.process = br.processes.start("nats", br.authorityEnv(), os.Args[0], "role-nats", br.dir+"/nats", listen, mode)
+	br.natsURL = "nats://" + listen
+	br.makeAccount()
+	br.proxy = proxytest.Start(br.tb, listen)
 }
 
 // env returns the environment of a process of a role. It reaches NATS through the
 // proxy, except in benchmarks and clusters.
-func (s *stack) env(p plan, role natsauth.Role, tags map[natsauth.Tag]string) []string {
-	url := s.natsURL
-	if _, bench := s.tb.(*testing.B); !bench && !p.cluster {
-		url = "nats://" + s.proxy.Address()
+func (l *logins) env(p plan, role natsauth.Role, tags map[natsauth.Tag]string) []string {
+	url := l.broker.natsURL
+	if _, bench := l.tb.(*testing.B); !bench && !p.cluster {
+		url = "nats://" + l.broker.proxy.Address()
 	}
 	return []string{
-		names.EnvNATSURL + "=" + url, names.EnvNATSCreds + "=" + s.credentials(role, tags, p.lives),
-		"KOLDUN_LOG_FORMAT=json", "KOLDUN_LOG_LEVEL=" + logLevel(s.tb),
+		names.EnvNATSURL + "=" + url, names.EnvNATSCreds + "=" + l.issue(role, tags, p.lives),
+		"KOLDUN_LOG_FORMAT=json", "KOLDUN_LOG_LEVEL=" + logLevel(l.tb),
 	}
 }
 
@@ -154,19 +152,19 @@ func logLevel(tb testing.TB) string {
 }
 
 // bus returns a new connection to NATS that bypasses the proxy.
-func (s *stack) bus() *bus.Bus {
-	s.tb.Helper()
-	return s.connect(s.account.Everything(s.tb))
+func (br *broker) bus() *bus.Bus {
+	br.tb.Helper()
+	return br.connect(br.account.Everything(br.tb))
 }
 
 // connect returns a connection of a user that bypasses the proxy.
-func (s *stack) connect(u natsauth.User) *bus.Bus {
-	s.tb.Helper()
-	b, err := bus.Connect(s.tb.Context(), s.busConfig(u))
+func (br *broker) connect(u natsauth.User) *bus.Bus {
+	br.tb.Helper()
+	b, err := bus.Connect(br.tb.Context(), br.busConfig(u))
 	if err != nil {
-		s.tb.Fatal(err)
+		br.tb.Fatal(err)
 	}
-	s.tb.Cleanup(b.Close)
+	br.tb.Cleanup(b.Close)
 	return b
 }
 
