@@ -69,7 +69,7 @@ func TestAIDeployments(t *testing.T) {
 	}
 	p := installed(t, "Namespaced")
 	p.watch(t)
-	p.run(t, func(o *node.Options) { o.Programs[ollamaprofile.Profile().Image] = bin })
+	p.processes.start(t, func(o *node.Options) { o.Programs[ollamaprofile.Profile().Image] = bin })
 	var all sync.WaitGroup
 	for name, c := range map[string]struct{ manifest, model, api string }{
 		"Alone":       {onOllama, "koldun-tiny:latest", "/v1"},
@@ -79,7 +79,7 @@ func TestAIDeployments(t *testing.T) {
 		all.Go(func() { t.Run(name, func(t *testing.T) { p.aideployment(t, c.manifest, c.model, c.api) }) })
 	}
 	all.Wait()
-	t.Logf("budgets:\n%s", p.budget.Report("")) // of models that are ready within seconds
+	t.Logf("budgets:\n%s", p.budgets.counter.Report("")) // of models that are ready within seconds
 }
 
 // aideployment waits until an AIDeployment serves a model under a name, and asks it. The
@@ -107,7 +107,7 @@ func (p *suite) aideployment(t *testing.T, manifest, model, path string) {
 	if phase != "Ready" || len(models) != 1 || fmt.Sprint(models[0].(map[string]any)["name"]) != model {
 		t.Errorf("the status is %v, want Ready and model %q", d.Object["status"], model)
 	}
-	client := p.node.HTTP()
+	client := p.processes.node.HTTP()
 	cluster.Eventually(t, "an answer", func(ctx context.Context) error { return ask(ctx, client, url+path, func() {}) })
 	listed, err := modelsOf(t.Context(), client, url+path)
 	if err != nil || !listed[model] {

@@ -40,7 +40,7 @@ const betweenScales = 20 * time.Second
 func (p *suite) autoscalers(t *testing.T) {
 	ctx := t.Context()
 	ns := p.Namespace(t)
-	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report("qwen3")) })
+	t.Cleanup(func() { t.Logf("budget:\n%s", p.budgets.counter.Report("qwen3")) })
 	if err := p.ApplyIn(ctx, ns, inVolume, scaled); err != nil {
 		t.Fatal(err)
 	}
@@ -162,13 +162,13 @@ type scaleOf struct {
 }
 
 // scales returns the client with which autoscalers find and use scale subresources.
-func (p *suite) scales(t *testing.T) scale.ScalesGetter {
+func (ob *objects) scales(t *testing.T) scale.ScalesGetter {
 	t.Helper()
-	found, err := discovery.NewDiscoveryClientForConfig(p.Config())
+	found, err := discovery.NewDiscoveryClientForConfig(ob.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	scales, err := scale.NewForConfig(p.Config(), p.Client().RESTMapper(), dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(found))
+	scales, err := scale.NewForConfig(ob.Config(), ob.Client().RESTMapper(), dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(found))
 	if err != nil {
 		t.Fatal(err)
 	}

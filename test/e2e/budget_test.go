@@ -20,13 +20,13 @@ const changedAfter = 10 * time.Second
 // idle one skips, which takes up to 20 events more.
 const leftAtLeast = 5
 
-// keepsBudget tests that composites of a name, one or more of each resource, kept
+// enough tests that composites of a name, one or more of each resource, kept
 // leftAtLeast events or more.
-func (p *suite) keepsBudget(t *testing.T, name string, resources ...string) {
+func (b *budgets) enough(t *testing.T, name string, resources ...string) {
 	t.Helper()
-	t.Logf("budget:\n%s", p.budget.Report(name))
+	t.Logf("budget:\n%s", b.counter.Report(name))
 	for _, resource := range resources {
-		switch left, found := p.budget.LowestOf(p.prefix+resource, name); {
+		switch left, found := b.counter.LowestOf(b.prefix+resource, name); {
 		case !found:
 			t.Errorf("no events of %s %q were counted", resource, name)
 		case left < leftAtLeast:
@@ -43,7 +43,7 @@ func TestQuickstartBudget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := installed(t, name)
 			p.watch(t)
-			p.run(t)
+			p.processes.start(t)
 			p.quickChange(t)
 		})
 	}
@@ -90,8 +90,8 @@ func (p *suite) quickChange(t *testing.T) {
 		return nil
 	})
 	t.Logf("reported after %s", time.Since(began).Round(time.Millisecond))
-	p.keepsBudget(t, name, "dllamas", "ingresses", "models")
-	p.breakersClosed(t)
+	p.budgets.enough(t, name, "dllamas", "ingresses", "models")
+	p.budgets.noneOpened(t)
 	if err := p.Delete(ctx, "default", claim); err != nil {
 		t.Fatal(err)
 	}

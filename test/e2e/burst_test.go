@@ -35,8 +35,8 @@ const (
 // needs a second member for longer than it takes to drain an idle one.
 func (s *serving) burst(t *testing.T) {
 	random := newRandom(t)
-	s.waitForBudget(t, "public", whole)
-	before := s.opens(t)
+	s.budgets.await(t, "public", whole)
+	before := s.budgets.opens(t)
 	c := s.call(t, sides, 0)
 	defer c.stop()
 	cluster.Eventually(t, "the largest pool", s.pool(largest))
@@ -96,13 +96,13 @@ type victim struct {
 func (s *serving) victims(t *testing.T, c *callers, r *rand.Rand) []victim {
 	t.Helper()
 	gateways, dispatchers := s.pods(t, "gateway"), s.pods(t, "dispatcher")
-	if len(gateways) != 2 || len(dispatchers) != 2 || len(s.providers) != 2 {
-		t.Fatalf("got %d gateways, %d dispatchers and %d providers, want two of each", len(gateways), len(dispatchers), len(s.providers))
+	if len(gateways) != 2 || len(dispatchers) != 2 || len(s.processes.providers) != 2 {
+		t.Fatalf("got %d gateways, %d dispatchers and %d providers, want two of each", len(gateways), len(dispatchers), len(s.processes.providers))
 	}
-	all := []victim{dispatchers[r.IntN(2)], restarted(t, "function", s.function)}
+	all := []victim{dispatchers[r.IntN(2)], restarted(t, "function", s.installer.function)}
 	for i := range 2 {
 		gateway := gateways[i]
-		all = append(all, victim{gateway.name, func() { c.kill(gateway.kill) }}, restarted(t, fmt.Sprintf("provider %d", i), s.providers[i]))
+		all = append(all, victim{gateway.name, func() { c.kill(gateway.kill) }}, restarted(t, fmt.Sprintf("provider %d", i), s.processes.providers[i]))
 	}
 	return all
 }
@@ -123,7 +123,7 @@ func (s *serving) containers(t *testing.T, component, container string) (out []v
 	}
 	for _, pod := range pods.Items {
 		out = append(out, victim{pod.Name, func() {
-			if !s.node.Kill(pod.Namespace, pod.Name, container) {
+			if !s.processes.node.Kill(pod.Namespace, pod.Name, container) {
 				t.Errorf("container %q of pod %q does not run", container, pod.Name)
 			}
 		}})

@@ -25,9 +25,9 @@ const packages, runtimes = "pkg.crossplane.io/v1", "pkg.crossplane.io/v1beta1"
 
 // try returns a function that runs a command of Helm on the release, with Koldun's chart
 // unless it uninstalls it.
-func (p *suite) try(t *testing.T) func(command string, args ...string) error {
+func (i *installer) try(t *testing.T) func(command string, args ...string) error {
 	t.Helper()
-	helm, err := platform.NewHelm(repository, p.Kubeconfig(), t.TempDir())
+	helm, err := platform.NewHelm(repository, i.Kubeconfig(), t.TempDir())
 	if err != nil {
 		cluster.Missing(t, "helm", "make bin/helm")
 	}
@@ -45,9 +45,9 @@ func (p *suite) try(t *testing.T) func(command string, args ...string) error {
 }
 
 // helm is like try, and fails the test if the command fails.
-func (p *suite) helm(t *testing.T) func(command string, args ...string) {
+func (i *installer) helm(t *testing.T) func(command string, args ...string) {
 	t.Helper()
-	try := p.try(t)
+	try := i.try(t)
 	return func(command string, args ...string) {
 		t.Helper()
 		if err := try(command, args...); err != nil {
@@ -63,10 +63,10 @@ func TestChart(t *testing.T) {
 	t.Parallel()
 	p := installed(t, "Namespaced")
 	ctx, ns := t.Context(), p.Namespace(t)
-	try, helm := p.try(t), p.helm(t)
+	try, helm := p.installer.try(t), p.installer.helm(t)
 	managed := v1alpha1.GroupVersion.String()
 	connection := v1alpha1.GroupVersion.WithKind(v1alpha1.KindClusterProviderConfig)
-	defer p.remove(t, connection, "default")
+	defer p.cleanup.remove(t, connection, "default")
 
 	helm("upgrade", "--reuse-values", "--set", "function.replicas=2,connection.nats.url=nats://nats:4222")
 	if replicas := p.field(t, runtimes, "DeploymentRuntimeConfig", "koldun-function", "spec", "deploymentTemplate", "spec", "replicas"); replicas != int64(2) {
@@ -120,7 +120,7 @@ func TestChart(t *testing.T) {
 
 // kept returns the UIDs of the quickstart's claim in ns and of what it needs, none of which
 // may be missing or in deletion.
-func (p *suite) kept(t *testing.T, ns string) map[string]types.UID {
+func (ob *objects) kept(t *testing.T, ns string) map[string]types.UID {
 	t.Helper()
 	out := map[string]types.UID{}
 	for _, o := range []struct{ namespace, apiVersion, kind, name string }{
@@ -133,7 +133,7 @@ func (p *suite) kept(t *testing.T, ns string) map[string]types.UID {
 		{"", "rbac.authorization.k8s.io/v1", "ClusterRole", "koldun:provider"},
 		{"", "apiextensions.crossplane.io/v2", "CompositeResourceDefinition", "dllamas.koldun.gorizond.io"},
 	} {
-		object, err := p.get(t.Context(), o.namespace, o.apiVersion, o.kind, o.name)
+		object, err := ob.get(t.Context(), o.namespace, o.apiVersion, o.kind, o.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,9 +146,9 @@ func (p *suite) kept(t *testing.T, ns string) map[string]types.UID {
 }
 
 // field returns a field of a cluster-scoped object, which must have it.
-func (p *suite) field(t *testing.T, apiVersion, kind, name string, path ...string) any {
+func (ob *objects) field(t *testing.T, apiVersion, kind, name string, path ...string) any {
 	t.Helper()
-	object, err := p.get(t.Context(), "", apiVersion, kind, name)
+	object, err := ob.get(t.Context(), "", apiVersion, kind, name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func (s *serving) call(t *testing.T, sides int, pause time.Duration) *callers {
 		c.all.Go(func() {
 			for !c.over.Load() && t.Context().Err() == nil {
 				began := time.Now()
-				err := ask(t.Context(), s.node.HTTP(), s.url, nil)
+				err := ask(t.Context(), s.processes.node.HTTP(), s.url, nil)
 				switch {
 				case err == nil:
 					c.answered.Add(1)

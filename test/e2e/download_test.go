@@ -34,10 +34,10 @@ spec:
 func (p *suite) download(t *testing.T) {
 	ns := p.Namespace(t)
 	first := p.downloaded(t, ns, "", false)
-	p.keepsBudget(t, ns+"/", "modeldownloads")
-	p.waitForBudget(t, ns+"/shared", rested) // users reload some time after a download
+	p.budgets.enough(t, ns+"/", "modeldownloads")
+	p.budgets.await(t, ns+"/shared", rested) // users reload some time after a download
 	again := p.downloaded(t, ns, first, true)
-	p.waitForBudget(t, ns+"/shared", rested)
+	p.budgets.await(t, ns+"/shared", rested)
 	// As at the end of the time for which a finished Job is kept.
 	job := &unstructured.Unstructured{}
 	job.SetAPIVersion("batch/v1")
@@ -71,12 +71,12 @@ func (p *suite) download(t *testing.T) {
 		t.Errorf("the Job of a complete model is made again: %v", err)
 	}
 	cluster.Eventually(t, "the object to stay ready", p.holds(ns, api, "ModelDownload", "shared", "Ready"))
-	t.Logf("event budget: %s", p.budget.Report(ns+"/shared"))
+	t.Logf("event budget: %s", p.budgets.counter.Report(ns+"/shared"))
 }
 
 // absent returns an error unless there is no Job of the name.
-func (p *suite) absent(ctx context.Context, ns, name string) error {
-	job, err := p.get(ctx, ns, "batch/v1", "Job", name)
+func (ob *objects) absent(ctx context.Context, ns, name string) error {
+	job, err := ob.get(ctx, ns, "batch/v1", "Job", name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
@@ -87,8 +87,8 @@ func (p *suite) absent(ctx context.Context, ns, name string) error {
 }
 
 // composesNo returns an error if the ModelDownload refers to an object of the name.
-func (p *suite) composesNo(ctx context.Context, ns, name string) error {
-	d, err := p.get(ctx, ns, api, "ModelDownload", "shared")
+func (ob *objects) composesNo(ctx context.Context, ns, name string) error {
+	d, err := ob.get(ctx, ns, api, "ModelDownload", "shared")
 	if err != nil {
 		return err
 	}

@@ -37,16 +37,16 @@ func TestExposeScalesToZero(t *testing.T) {
 			t.Parallel()
 			p := installed(t, name)
 			p.watch(t)
-			p.run(t)
+			p.processes.start(t)
 			p.fromZero(t)
-			p.breakersClosed(t)
+			p.budgets.noneOpened(t)
 		})
 	}
 }
 
 func (p *suite) fromZero(t *testing.T) {
 	ctx, ns := t.Context(), p.Namespace(t)
-	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report("koldun-tiny")) })
+	t.Cleanup(func() { t.Logf("budget:\n%s", p.budgets.counter.Report("koldun-tiny")) })
 	if err := p.ApplyIn(ctx, ns, fromZero); err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +58,10 @@ func (p *suite) fromZero(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Users ask some time after the claim was created, or a pool has gone.
-		p.waitForBudget(t, "koldun-tiny", rested)
+		p.budgets.await(t, "koldun-tiny", rested)
 		url, _, _ := unstructured.NestedString(claim.Object, "status", "url")
 		began := time.Now()
-		if err := ask(ctx, p.node.HTTP(), url, nil); err != nil {
+		if err := ask(ctx, p.processes.node.HTTP(), url, nil); err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("the first answer took %v", time.Since(began))
@@ -74,12 +74,12 @@ func (p *suite) fromZero(t *testing.T) {
 }
 
 // idle returns a check that fails unless a Dllama is ready and its pool is empty.
-func (p *suite) idle(ns, name string) func(context.Context) error {
+func (ob *objects) idle(ns, name string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if err := p.holds(ns, api, "Dllama", name, "Ready")(ctx); err != nil {
+		if err := ob.holds(ns, api, "Dllama", name, "Ready")(ctx); err != nil {
 			return err
 		}
-		d, err := p.get(ctx, ns, api, "Dllama", name)
+		d, err := ob.get(ctx, ns, api, "Dllama", name)
 		if err != nil {
 			return err
 		}

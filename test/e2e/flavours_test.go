@@ -15,33 +15,77 @@ const api = "koldun.gorizond.io/v1"
 
 // A suite tests one flavour of the packages on a cluster.
 type suite struct {
-	*cluster.Cluster
-	shared bool    // with other tests
-	opened float64 // how often circuit breakers had opened when the test began
-	flavour
+	*objects
 	*simulation
-	budget   *budget.Counter
-	recorder *recorder
-	watched  []schema.GroupVersionResource // kinds that Koldun creates
+	installer *installer
+	budgets   *budgets
+	cleanup   *cleanup
+	mistakes  *mistakes
+	processes *processes
+	recorder  *recorder
+}
 
+// newSuite returns a suite of one test on a cluster.
+func newSuite(c *cluster.Cluster, f flavour, made programs) *suite {
+	o := &objects{Cluster: c, flavour: f}
+	s := &suite{objects: o, installer: &installer{objects: o, programs: made}, budgets: &budgets{objects: o}, cleanup: &cleanup{objects: o}}
+	s.processes = &processes{objects: o, installer: s.installer, cleanup: s.cleanup}
+	s.mistakes = &mistakes{objects: o, processes: s.processes}
+	return s
+}
+
+// objects are what the API server holds.
+type objects struct {
+	*cluster.Cluster
+	flavour
+	watched []schema.GroupVersionResource // kinds that Koldun creates
+}
+
+// An installer installs the packages.
+type installer struct {
+	*objects
 	programs         programs
 	function         *cluster.Process
 	providerIdentity string // kubeconfig of the Provider's service account
-
-	// Processes of tests without simulation.
-	providers []*cluster.Process
-	node      *node.Node
-	services  *services
 }
 
-// breakersClosed tests that no circuit breaker has opened, and logs the lowest budget.
-func (p *suite) breakersClosed(t *testing.T) {
+// budgets are Crossplane's budgets of reconciles.
+type budgets struct {
+	*objects
+	counter *budget.Counter
+	opened  float64 // how often circuit breakers had opened when the test began
+}
+
+// A cleanup leaves a cluster that tests share as it was after the installation.
+type cleanup struct {
+	*objects
+	shared bool // with other tests
+}
+
+// mistakes are what users get wrong.
+type mistakes struct {
+	*objects
+	processes *processes
+}
+
+// processes are those of tests without simulation.
+type processes struct {
+	*objects
+	installer *installer
+	cleanup   *cleanup
+	services  *services
+	node      *node.Node
+	providers []*cluster.Process
+}
+
+// noneOpened tests that no circuit breaker has opened, and logs the lowest budget.
+func (b *budgets) noneOpened(t *testing.T) {
 	t.Helper()
-	opens := p.opens(t) - p.opened
-	composite, left := p.budget.Lowest()
+	opens := b.opens(t) - b.opened
+	composite, left := b.counter.Lowest()
 	t.Logf("lowest budget of %d: %.0f, of %s", int(budget.Burst), left, composite)
 	if opens > 0 {
-		t.Errorf("circuit breakers opened %v times:\n%s", opens, p.budget.Report(""))
+		t.Errorf("circuit breakers opened %v times:\n%s", opens, b.counter.Report(""))
 	}
 }
 
@@ -87,7 +131,7 @@ func TestOnCrossplane(t *testing.T) {
 				"Autoscalers": p.autoscalers,
 			})
 			t.Run("SeedsAreAccepted", p.seeds)
-			p.breakersClosed(t)
+			p.budgets.noneOpened(t)
 		})
 	}
 }

@@ -29,19 +29,19 @@ func build(t *testing.T) programs {
 
 // serveFunction runs the program of the Function with mutual TLS, as its pod does, and
 // connects Crossplane to it.
-func (p *suite) serveFunction(t *testing.T) {
+func (i *installer) serveFunction(t *testing.T) {
 	t.Helper()
-	dir := filepath.Join(p.Dir(), "function") // of the cluster, as the process ends with it
-	if err := p.FunctionCertificates(t.Context(), dir); err != nil {
+	dir := filepath.Join(i.Dir(), "function") // of the cluster, as the process ends with it
+	if err := i.FunctionCertificates(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	address := porttest.Address(t)
 	var err error
-	if p.function, err = p.Run("koldun-function", p.programs.function, nil,
+	if i.function, err = i.Run("koldun-function", i.programs.function, nil,
 		"--address", address, "--tls-certs-dir", dir, "--image", image); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.ConnectFunction(t.Context(), functionName, address); err != nil {
+	if err := i.ConnectFunction(t.Context(), functionName, address); err != nil {
 		t.Fatal(err)
 	}
 }

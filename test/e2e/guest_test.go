@@ -50,7 +50,7 @@ func TestModelOfAnotherNamespace(t *testing.T) {
 	t.Parallel()
 	p := installed(t, "Namespaced")
 	p.watch(t)
-	p.run(t)
+	p.processes.start(t)
 	ctx := t.Context()
 	here, there, elsewhere := p.Namespace(t), p.Namespace(t), p.Namespace(t)
 	granted := strings.ReplaceAll(owner, "GUEST", there)
@@ -70,7 +70,7 @@ func TestModelOfAnotherNamespace(t *testing.T) {
 	cluster.Eventually(t, "the claim to be ready", p.holds(here, api, "Dllama", "koldun-tiny", "Ready"))
 	cluster.Eventually(t, "the claim of the other namespace to be ready", p.holds(there, api, "Dllama", "koldun-tiny", "Ready"))
 	ownerURL, guestURL := p.claimURL(t, here, "koldun-tiny"), p.claimURL(t, there, "koldun-tiny")
-	if err := ask(ctx, p.node.HTTP(), guestURL, nil); err != nil {
+	if err := ask(ctx, p.processes.node.HTTP(), guestURL, nil); err != nil {
 		t.Fatal(err)
 	}
 	borrowed, stolen := p.issued(t, there, names.Object("koldun-tiny", "dllama", "token", names.Hash(8, here, "koldun-tiny"))), p.issued(t, elsewhere, "forged")
@@ -78,7 +78,7 @@ func TestModelOfAnotherNamespace(t *testing.T) {
 		token string
 		want  int
 	}{"WithoutToken": {"", http.StatusUnauthorized}, "Stranger": {stolen, http.StatusUnauthorized}, "Guest": {borrowed, http.StatusOK}} {
-		if got := p.statusFor(t, ownerURL, c.token); got != c.want {
+		if got := p.processes.statusFor(t, ownerURL, c.token); got != c.want {
 			t.Errorf("%s: the owner's gateway answers %d, want %d", name, got, c.want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestModelOfAnotherNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "the guest's token to be refused", func(context.Context) error {
-		if got := p.statusFor(t, ownerURL, borrowed); got != http.StatusUnauthorized {
+		if got := p.processes.statusFor(t, ownerURL, borrowed); got != http.StatusUnauthorized {
 			return fmt.Errorf("the owner's gateway answers %d", got)
 		}
 		return nil
@@ -96,7 +96,7 @@ func TestModelOfAnotherNamespace(t *testing.T) {
 	cluster.Eventually(t, "the guest's claim to be refused", p.withoutGrant(there))
 	within, cancel := context.WithTimeout(ctx, 5*time.Second) // a request waits for an engine
 	defer cancel()
-	if ask(within, p.node.HTTP(), guestURL, nil) == nil {
+	if ask(within, p.processes.node.HTTP(), guestURL, nil) == nil {
 		t.Error("the guest's gateway still answers")
 	}
 	for ns, manifests := range map[string]string{elsewhere: asking + "---" + fake, there: asking, here: granted} {
@@ -108,9 +108,9 @@ func TestModelOfAnotherNamespace(t *testing.T) {
 }
 
 // withoutGrant checks that the claim of a namespace has no right to its Model.
-func (p *suite) withoutGrant(namespace string) func(context.Context) error {
+func (ob *objects) withoutGrant(namespace string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		claim, err := p.get(ctx, namespace, api, "Dllama", "koldun-tiny")
+		claim, err := ob.get(ctx, namespace, api, "Dllama", "koldun-tiny")
 		if err != nil {
 			return err
 		}
@@ -122,11 +122,11 @@ func (p *suite) withoutGrant(namespace string) func(context.Context) error {
 }
 
 // issued returns the token in a Secret.
-func (p *suite) issued(t *testing.T, namespace, name string) (token string) {
+func (ob *objects) issued(t *testing.T, namespace, name string) (token string) {
 	t.Helper()
 	cluster.Eventually(t, "the token", func(ctx context.Context) error {
 		var s corev1.Secret
-		if err := p.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &s); err != nil {
+		if err := ob.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &s); err != nil {
 			return err
 		}
 		if token = string(s.Data["token"]); token == "" {
@@ -138,7 +138,7 @@ func (p *suite) issued(t *testing.T, namespace, name string) (token string) {
 }
 
 // statusFor asks a gateway with a token, and returns the status of the answer.
-func (p *suite) statusFor(t *testing.T, url, token string) int {
+func (r *processes) statusFor(t *testing.T, url, token string) int {
 	t.Helper()
 	req, err := newRequest(t.Context(), url)
 	if err != nil {
@@ -147,7 +147,7 @@ func (p *suite) statusFor(t *testing.T, url, token string) int {
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	rsp, err := p.node.HTTP().Do(req)
+	rsp, err := r.node.HTTP().Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,9 +21,9 @@ import (
 // An installation is a cluster with the packages of a flavour. Tests share it, one after
 // another: to start a cluster and to install packages takes more CPU time than most tests.
 type installation struct {
-	cluster cluster.Shared
-	once    sync.Once
-	suite   *suite // nil if the installation failed
+	cluster   cluster.Shared
+	once      sync.Once
+	installer *installer // nil if the installation failed
 }
 
 // installations holds the idle installations of each flavour. Most tests use the first flavour,
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 // reset makes the next test start a cluster.
 func (i *installation) reset() {
 	i.cluster = cluster.Shared{Options: cluster.Options{Autoscaler: true}}
-	i.once, i.suite = sync.Once{}, nil
+	i.once, i.installer = sync.Once{}, nil
 }
 
 // installed returns a suite of the test on a shared cluster of a flavour, which no other test
@@ -65,37 +65,39 @@ func installed(t *testing.T, name string) *suite {
 	i := <-installations[name] // as long as other tests take
 	t.Cleanup(func() { installations[name] <- i })
 	t.Cleanup(func() {
-		if t.Failed() && i.suite != nil {
+		if t.Failed() && i.installer != nil {
 			i.cluster.Stop()
 			i.reset()
 		}
 	})
 	c := i.cluster.Cluster(t)
 	i.once.Do(func() {
-		p := &suite{Cluster: c, flavour: flavours()[name], programs: build(t), shared: true}
-		p.install(t)
-		i.suite = p
+		p := newSuite(c, flavours()[name], build(t))
+		p.installer.install(t)
+		i.installer = p.installer
 	})
-	if i.suite == nil {
+	if i.installer == nil {
 		t.Fatal("the packages are not installed: see the first test of this flavour")
 	}
-	p := *i.suite
-	p.opened = p.opens(t)
-	return &p
+	p := newSuite(c, flavours()[name], i.installer.programs)
+	p.installer.function, p.installer.providerIdentity = i.installer.function, i.installer.providerIdentity
+	p.cleanup.shared = true
+	p.budgets.opened = p.budgets.opens(t)
+	return p
 }
 
 // vacate waits until nothing of the test is left on a shared cluster, as long as the
 // processes run that have to delete it. The next test finds the cluster as it was after
 // the installation.
-func (p *suite) vacate(t *testing.T) {
-	if !p.shared || t.Failed() {
+func (c *cleanup) vacate(t *testing.T) {
+	if !c.shared || t.Failed() {
 		return
 	}
-	cluster.Eventually(t, "the objects of the test to be gone", p.vacant)
+	cluster.Eventually(t, "the objects of the test to be gone", c.vacant)
 	kind := v1alpha1.GroupVersion.WithKind(v1alpha1.KindClusterProviderConfig)
-	p.remove(t, kind, "default")
+	c.remove(t, kind, "default")
 	cluster.Eventually(t, "the connection settings to be gone", func(ctx context.Context) error {
-		_, err := p.get(ctx, "", kind.GroupVersion().String(), kind.Kind, "default")
+		_, err := c.get(ctx, "", kind.GroupVersion().String(), kind.Kind, "default")
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -104,30 +106,30 @@ func (p *suite) vacate(t *testing.T) {
 }
 
 // remove deletes an object of the cluster, if it exists. Cleanups may call it.
-func (p *suite) remove(t *testing.T, kind schema.GroupVersionKind, name string) {
+func (c *cleanup) remove(t *testing.T, kind schema.GroupVersionKind, name string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(kind)
 	o.SetName(name)
-	if err := p.Client().Delete(ctx, o); err != nil && !apierrors.IsNotFound(err) {
+	if err := c.Client().Delete(ctx, o); err != nil && !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
 }
 
 // vacant returns an error while an object of Koldun exists, or a namespace is deleted.
-func (p *suite) vacant(ctx context.Context) error {
+func (c *cleanup) vacant(ctx context.Context) error {
 	list := &unstructured.UnstructuredList{}
-	for _, r := range p.watched {
+	for _, r := range c.watched {
 		if !strings.HasSuffix(r.Group, "koldun.gorizond.io") && !strings.HasSuffix(r.Group, "koldun.m.gorizond.io") {
 			continue
 		}
-		kind, err := p.Client().RESTMapper().KindFor(r)
+		kind, err := c.Client().RESTMapper().KindFor(r)
 		if err != nil {
 			return err
 		}
 		list.SetGroupVersionKind(kind)
-		if err := p.Client().List(ctx, list); err != nil {
+		if err := c.Client().List(ctx, list); err != nil {
 			return err
 		}
 		if len(list.Items) > 0 {
@@ -135,7 +137,7 @@ func (p *suite) vacant(ctx context.Context) error {
 		}
 	}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "NamespaceList"})
-	if err := p.Client().List(ctx, list); err != nil {
+	if err := c.Client().List(ctx, list); err != nil {
 		return err
 	}
 	for _, ns := range list.Items {
@@ -147,6 +149,6 @@ func (p *suite) vacant(ctx context.Context) error {
 }
 
 // forget deletes what a provider has written about the cluster, after it has ended.
-func (p *suite) forget(t *testing.T) {
-	p.remove(t, schema.FromAPIVersionAndKind(prerequisites.APIVersion, prerequisites.Kind), prerequisites.Name)
+func (c *cleanup) forget(t *testing.T) {
+	c.remove(t, schema.FromAPIVersionAndKind(prerequisites.APIVersion, prerequisites.Kind), prerequisites.Name)
 }

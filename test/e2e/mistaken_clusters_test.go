@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// clusterMistakes are those that the cluster refuses, or that it has not what they need.
-func (p *suite) clusterMistakes(t *testing.T) map[string]mistake {
+// ofCluster returns those that the cluster refuses, or that it has not what they need.
+func (ms *mistakes) ofCluster(t *testing.T) map[string]mistake {
 	t.Helper()
 	return map[string]mistake{
 		"route": ingressWith("}, route: {host: a.example, gateways: [{name: public}]").alone().beside("Prerequisites").

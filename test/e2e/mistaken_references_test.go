@@ -46,10 +46,10 @@ func referenceMistakes() map[string]mistake {
 	}
 }
 
-// serverMistakes are those that a server refuses. The hub wants a token.
-func (p *suite) serverMistakes(hub string) map[string]mistake {
+// ofServers returns those that a server refuses. The hub wants a token.
+func (ms *mistakes) ofServers(hub string) map[string]mistake {
 	const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: wrong}\nstringData: {user: nobody, password: nothing, accessKey: nobody, secretKey: nothing, token: nothing}\n---\n"
-	s3 := p.services.s3.Config()
+	s3 := ms.processes.services.s3.Config()
 	// A hub of one's own needs an object store of one's own.
 	config := fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: s3}\nstringData: {accessKey: %s, secretKey: %s}\n---\n"+
 		"apiVersion: koldun.m.gorizond.io/v1alpha1\nkind: ProviderConfig\nmetadata: {name: other}\nspec: {s3: {endpoint: '%s', secretRef: {name: s3}}, hub: {endpoint: '%s'",
@@ -58,7 +58,7 @@ func (p *suite) serverMistakes(hub string) map[string]mistake {
 	return map[string]mistake{
 		"nats-url": ingressWith("nats: {url: 'nats://127.0.0.1:1'}").alone().
 			is("ConnectionPending", "cannot connect to NATS", "127.0.0.1:1"),
-		"nats-credentials": ingressWith("nats: {url: '"+p.services.nats.URL()+"', credentialsSecret: {name: wrong}}").in(secret).
+		"nats-credentials": ingressWith("nats: {url: '"+ms.processes.services.nats.URL()+"', credentialsSecret: {name: wrong}}").in(secret).
 			is("ConnectionPending", "Authorization Violation"),
 		"repository": modelWith("sourceUrl: https://huggingface.co/org/absent").
 			is("RevisionUnavailable", "org/absent"),
@@ -67,14 +67,14 @@ func (p *suite) serverMistakes(hub string) map[string]mistake {
 		"architecture": modelWith("sourceUrl: https://huggingface.co/org/odd"+other).in(secret+
 			"apiVersion: v1\nkind: Secret\nmetadata: {name: right}\nstringData: {token: right}\n---\n"+config+", secretRef: {name: right}}}").
 			is("ModelUnsupported", `model_type is "bert"`, "want llama"),
-		"s3-credentials": modelWith(tinyModel+", objectStorage: {endpoint: '"+p.services.s3.Config().Endpoint+"', secretRef: {name: wrong}}").in(secret).
+		"s3-credentials": modelWith(tinyModel+", objectStorage: {endpoint: '"+ms.processes.services.s3.Config().Endpoint+"', secretRef: {name: wrong}}").in(secret).
 			is("ConnectionPending", "bucket"),
 	}
 }
 
 // brokenHub serves a model of an architecture that cannot be converted, to those with
 // the right token, and returns its address.
-func (p *suite) brokenHub(t *testing.T) string {
+func (ms *mistakes) brokenHub(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "odd"), 0o755); err != nil {

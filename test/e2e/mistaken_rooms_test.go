@@ -24,15 +24,15 @@ const greedy = "example.org/greedy:1"
 // fills writes 2 MiB to each folder of the container.
 const fills = "for d in $(env | sed -n 's/^KOLDUN_DIR_[A-Z_]*=//p'); do head -c 2097152 /dev/zero >$d/fill; done; exec sleep 3600"
 
-// roomMistakes ask for more than there is: on a node, in a namespace, on a disk.
-func (p *suite) roomMistakes(t *testing.T) map[string]mistake {
+// ofRoom returns those that ask for more than there is: on a node, in a namespace, on a disk.
+func (ms *mistakes) ofRoom(t *testing.T) map[string]mistake {
 	t.Helper()
-	s3 := p.services.s3.Config()
+	s3 := ms.processes.services.s3.Config()
 	secret := fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: s3}\nstringData: {accessKey: %s, secretKey: %s}\n---\n", s3.AccessKey, s3.SecretKey)
 	const config = "apiVersion: koldun.m.gorizond.io/v1alpha1\nkind: ProviderConfig\nmetadata: {name: other}\nspec: {hub: {endpoint: '%s'}, s3: {endpoint: '%s', secretRef: {name: s3}}}"
 	const other = ", objectStorage: {bucketForSource: room, bucketForConvert: room, providerConfigRef: {kind: ProviderConfig, name: other}}"
 	return map[string]mistake{
-		"room": dllamaWith("model: {"+tinyModel+other+"}, rootResources: {requests: {memory: 100Ti}}").in(secret+fmt.Sprintf(config, p.endlessHub(t), s3.Endpoint)).
+		"room": dllamaWith("model: {"+tinyModel+other+"}, rootResources: {requests: {memory: 100Ti}}").in(secret+fmt.Sprintf(config, ms.endlessHub(t), s3.Endpoint)).
 			is("Unschedulable", "no node has 100.0 TiB of memory (the most is 1.0 TiB of memory) allocatable", "add a node", "spec.rootResources"),
 		"full": modelWith(tinyModel+", objectStorage: {endpoint: '"+fullStore(t, s3.Endpoint)+"', secretRef: {name: s3}, bucketForSource: full, bucketForConvert: full}").in(secret).
 			is("StorageFull", "fetch", "enlarge the volume or the quota of the bucket"),
@@ -45,7 +45,7 @@ func (p *suite) roomMistakes(t *testing.T) map[string]mistake {
 
 // endlessHub serves the models of the examples, and never ends the download of one: what
 // is known of it is known before.
-func (p *suite) endlessHub(t *testing.T) string {
+func (ms *mistakes) endlessHub(t *testing.T) string {
 	t.Helper()
 	hub, err := hubserver.New(hubserver.Config{Dir: repository + "/examples/models"})
 	if err != nil {
@@ -92,24 +92,24 @@ func fullStore(t *testing.T, endpoint string) string {
 }
 
 // registerNode creates the object of the test's node, with what it has for pods.
-func (p *suite) registerNode(t *testing.T, name string) {
+func (ob *objects) registerNode(t *testing.T, name string) {
 	t.Helper()
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if err := p.Client().Create(t.Context(), n); err != nil {
+	if err := ob.Client().Create(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 	n.Status.Allocatable = corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("1Ti"), corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
 	}
-	if err := p.Client().Status().Update(t.Context(), n); err != nil {
+	if err := ob.Client().Status().Update(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // countQuotas has the quotas of a namespace count, as their controller does.
-func (p *suite) countQuotas(ctx context.Context, ns string) error {
+func (ms *mistakes) countQuotas(ctx context.Context, ns string) error {
 	var quotas corev1.ResourceQuotaList
-	if err := p.Client().List(ctx, &quotas, client.InNamespace(ns)); err != nil {
+	if err := ms.Client().List(ctx, &quotas, client.InNamespace(ns)); err != nil {
 		return err
 	}
 	for _, q := range quotas.Items {
@@ -117,7 +117,7 @@ func (p *suite) countQuotas(ctx context.Context, ns string) error {
 		for name := range q.Spec.Hard {
 			q.Status.Used[name] = resource.Quantity{}
 		}
-		if err := p.Client().Status().Update(ctx, &q); err != nil {
+		if err := ms.Client().Status().Update(ctx, &q); err != nil {
 			return err
 		}
 	}

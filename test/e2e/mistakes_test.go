@@ -88,14 +88,14 @@ func podMistakes() map[string]mistake {
 	}
 }
 
-// mistakes returns all of them.
-func (p *suite) mistakes(t *testing.T) map[string]mistake {
+// all returns all of them.
+func (ms *mistakes) all(t *testing.T) map[string]mistake {
 	t.Helper()
 	out := podMistakes()
 	maps.Copy(out, referenceMistakes())
-	maps.Copy(out, p.clusterMistakes(t))
-	maps.Copy(out, p.serverMistakes(p.brokenHub(t)))
-	maps.Copy(out, p.roomMistakes(t))
+	maps.Copy(out, ms.ofCluster(t))
+	maps.Copy(out, ms.ofServers(ms.brokenHub(t)))
+	maps.Copy(out, ms.ofRoom(t))
 	return out
 }
 
@@ -120,10 +120,10 @@ const enough = 20
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	// Nobody can delete what some mistakes leave, so no other test shares the cluster.
-	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: build(t)}
-	p.install(t)
+	p := newSuite(cluster.Start(t, cluster.Options{}), flavours()["Namespaced"], build(t))
+	p.installer.install(t)
 	p.watch(t)
-	p.run(t, func(o *node.Options) {
+	p.processes.start(t, func(o *node.Options) {
 		o.Strict = true
 		o.Programs[hollow], o.Programs[strict], o.Programs[greedy] = t.TempDir(), serves(t, refuses), serves(t, fills)
 		o.Registry = func(image string) string {
@@ -135,35 +135,35 @@ func TestMistakes(t *testing.T) {
 	})
 	p.registerNode(t, node.Name)
 	shared, seen := p.Namespace(t), p.watchSymptoms(t)
-	mistakes := p.mistakes(t)
+	mistakes := p.mistakes.all(t)
 	if len(mistakes) < enough {
 		t.Errorf("there are %d mistakes, want %d at least", len(mistakes), enough)
 	}
 	var all sync.WaitGroup
 	for name, m := range mistakes {
-		all.Go(func() { t.Run(name, func(t *testing.T) { p.mistake(t, seen, shared, name, m) }) })
+		all.Go(func() { t.Run(name, func(t *testing.T) { p.mistakes.test(t, seen, shared, name, m) }) })
 	}
 	all.Wait()
-	t.Logf("budgets:\n%s", p.budget.Report(""))
-	p.breakersClosed(t)
+	t.Logf("budgets:\n%s", p.budgets.counter.Report(""))
+	p.budgets.noneOpened(t)
 }
 
-func (p *suite) mistake(t *testing.T, seen *symptoms, ns, name string, m mistake) {
+func (ms *mistakes) test(t *testing.T, seen *symptoms, ns, name string, m mistake) {
 	if m.namespace != "" {
-		ns = p.Namespace(t)
-		if err := p.ApplyIn(t.Context(), ns, m.namespace); err != nil {
+		ns = ms.Namespace(t)
+		if err := ms.ApplyIn(t.Context(), ns, m.namespace); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.countQuotas(t.Context(), ns); err != nil {
+		if err := ms.countQuotas(t.Context(), ns); err != nil {
 			t.Fatal(err)
 		}
 	}
 	began := time.Now()
-	if err := p.ApplyIn(t.Context(), ns, strings.ReplaceAll(m.manifest, "NAME", name)); err != nil {
+	if err := ms.ApplyIn(t.Context(), ns, strings.ReplaceAll(m.manifest, "NAME", name)); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "the condition to say what is wrong", func(ctx context.Context) error {
-		obj, err := p.get(ctx, ns, api, m.kind, name)
+		obj, err := ms.get(ctx, ns, api, m.kind, name)
 		if err != nil {
 			return err
 		}

@@ -11,17 +11,17 @@ import (
 )
 
 // get reads an object.
-func (p *suite) get(ctx context.Context, namespace, apiVersion, kind, name string) (*unstructured.Unstructured, error) {
+func (ob *objects) get(ctx context.Context, namespace, apiVersion, kind, name string) (*unstructured.Unstructured, error) {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kind))
-	return o, p.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, o)
+	return o, ob.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, o)
 }
 
 // holds returns a check that fails with the object's conditions while the given one is
 // not true.
-func (p *suite) holds(namespace, apiVersion, kind, name, condition string) func(context.Context) error {
+func (ob *objects) holds(namespace, apiVersion, kind, name, condition string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		o, err := p.get(ctx, namespace, apiVersion, kind, name)
+		o, err := ob.get(ctx, namespace, apiVersion, kind, name)
 		if err != nil {
 			return err
 		}
@@ -35,14 +35,14 @@ func (p *suite) holds(namespace, apiVersion, kind, name, condition string) func(
 
 // nothingLeftIn returns a check that fails while an object of Koldun exists in the
 // namespace.
-func (p *suite) nothingLeftIn(ns string) func(context.Context) error {
+func (ob *objects) nothingLeftIn(ns string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		for _, r := range p.watched {
-			kind, err := p.Client().RESTMapper().KindFor(r)
+		for _, r := range ob.watched {
+			kind, err := ob.Client().RESTMapper().KindFor(r)
 			if err != nil {
 				return err
 			}
-			mapping, err := p.Client().RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+			mapping, err := ob.Client().RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func (p *suite) nothingLeftIn(ns string) func(context.Context) error {
 			}
 			list := &unstructured.UnstructuredList{}
 			list.SetGroupVersionKind(kind)
-			if err := p.Client().List(ctx, list, where...); err != nil {
+			if err := ob.Client().List(ctx, list, where...); err != nil {
 				return err
 			}
 			for _, o := range list.Items {

@@ -71,8 +71,8 @@ func (p *suite) orchestra(t *testing.T) {
 	if s.url, _, _ = unstructured.NestedString(o.Object, "status", "url"); s.url == "" {
 		t.Fatalf("the stack has no URL: %v", o.Object["status"])
 	}
-	cluster.Eventually(t, "an answer", func(ctx context.Context) error { return ask(ctx, s.node.HTTP(), s.url, nil) })
-	p.keepsBudget(t, "stack", "modelorchestras")
+	cluster.Eventually(t, "an answer", func(ctx context.Context) error { return ask(ctx, s.processes.node.HTTP(), s.url, nil) })
+	p.budgets.enough(t, "stack", "modelorchestras")
 	if err := p.Delete(t.Context(), s.ns, stack); err != nil {
 		t.Fatal(err)
 	}

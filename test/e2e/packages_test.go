@@ -33,49 +33,49 @@ type flavour struct {
 
 // install installs the packages as the README describes, and waits until the API server
 // serves their kinds.
-func (p *suite) install(t *testing.T) {
+func (i *installer) install(t *testing.T) {
 	ctx := t.Context()
-	files, err := platform.Packages(ctx, repository, t.TempDir(), p.configuration)
+	files, err := platform.Packages(ctx, repository, t.TempDir(), i.configuration)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.ServePackages(ctx, files); err != nil {
+	if err := i.ServePackages(ctx, files); err != nil {
 		t.Fatal(err)
 	}
-	if p.chart {
-		p.helm(t)("install", "--set", chartValues)
+	if i.chart {
+		i.helm(t)("install", "--set", chartValues)
 	} else {
-		p.applyManifests(t)
+		i.applyManifests(t)
 	}
-	if p.providerIdentity, err = p.ConnectProvider(ctx, providerName); err != nil {
+	if i.providerIdentity, err = i.ConnectProvider(ctx, providerName); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually(t, "the Function to be installed", p.holds("", packages, "Function", functionName, "Installed"))
-	p.serveFunction(t)
+	cluster.Eventually(t, "the Function to be installed", i.holds("", packages, "Function", functionName, "Installed"))
+	i.serveFunction(t)
 	for kind, name := range map[string]string{"Configuration": "koldun", "Function": functionName, "Provider": providerName} {
-		cluster.Eventually(t, kind+" to be healthy", p.holds("", packages, kind, name, "Healthy"))
+		cluster.Eventually(t, kind+" to be healthy", i.holds("", packages, kind, name, "Healthy"))
 	}
 	for _, plural := range []string{"models", "dllamas", "roots", "workers", "sessions", "ingresses"} {
-		name := p.prefix + plural + ".koldun.gorizond.io"
-		for _, condition := range p.conditions {
-			cluster.Eventually(t, name+" to be "+condition, p.holds("", "apiextensions.crossplane.io/v2", "CompositeResourceDefinition", name, condition))
+		name := i.prefix + plural + ".koldun.gorizond.io"
+		for _, condition := range i.conditions {
+			cluster.Eventually(t, name+" to be "+condition, i.holds("", "apiextensions.crossplane.io/v2", "CompositeResourceDefinition", name, condition))
 		}
 	}
 	// A restarted garbage collector discovers the new kinds.
-	if err := p.Controllers().Restart(); err != nil {
+	if err := i.Controllers().Restart(); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // applyManifests applies package/install.yaml with the Configuration of the flavour, and
 // what goes with it. Claims of tests use images of their own.
-func (p *suite) applyManifests(t *testing.T) {
+func (i *installer) applyManifests(t *testing.T) {
 	t.Helper()
-	manifests := []string{strings.ReplaceAll(read(t, repository+"/package/install.yaml"), "koldun-configuration:", "koldun-"+p.configuration+":")}
-	for _, m := range append([]string{"package/single-team.yaml"}, p.manifests...) {
+	manifests := []string{strings.ReplaceAll(read(t, repository+"/package/install.yaml"), "koldun-configuration:", "koldun-"+i.configuration+":")}
+	for _, m := range append([]string{"package/single-team.yaml"}, i.manifests...) {
 		manifests = append(manifests, read(t, filepath.Join(repository, m)))
 	}
-	if err := p.Apply(t.Context(), manifests...); err != nil {
+	if err := i.Apply(t.Context(), manifests...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,13 +18,13 @@ import (
 )
 
 // withoutProvider applies install.yaml without the Provider, which it returns.
-func (p *suite) withoutProvider(t *testing.T) (provider string) {
+func (i *installer) withoutProvider(t *testing.T) (provider string) {
 	t.Helper()
-	files, err := platform.Packages(t.Context(), repository, t.TempDir(), p.configuration)
+	files, err := platform.Packages(t.Context(), repository, t.TempDir(), i.configuration)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.ServePackages(t.Context(), files); err != nil {
+	if err := i.ServePackages(t.Context(), files); err != nil {
 		t.Fatal(err)
 	}
 	var manifests []string
@@ -35,13 +35,13 @@ func (p *suite) withoutProvider(t *testing.T) (provider string) {
 		}
 		manifests = append(manifests, object)
 	}
-	if err := p.Apply(t.Context(), manifests...); err != nil {
+	if err := i.Apply(t.Context(), manifests...); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually(t, "the Function to be installed", p.holds("", "pkg.crossplane.io/v1", "Function", functionName, "Installed"))
-	p.serveFunction(t)
+	cluster.Eventually(t, "the Function to be installed", i.holds("", "pkg.crossplane.io/v1", "Function", functionName, "Installed"))
+	i.serveFunction(t)
 	for _, plural := range []string{"workers", "ingresses"} {
-		cluster.Eventually(t, plural, p.holds("", "apiextensions.crossplane.io/v2", "CompositeResourceDefinition", plural+".koldun.gorizond.io", "Established"))
+		cluster.Eventually(t, plural, i.holds("", "apiextensions.crossplane.io/v2", "CompositeResourceDefinition", plural+".koldun.gorizond.io", "Established"))
 	}
 	return provider
 }
@@ -50,11 +50,11 @@ func (p *suite) withoutProvider(t *testing.T) (provider string) {
 func blocking() []string { return []string{"Serving", "Prerequisites"} }
 
 // missing waits until conditions of an object say what the cluster lacks.
-func (p *suite) missing(t *testing.T, conditions []string, ns, kind, name string, says ...string) {
+func (ob *objects) missing(t *testing.T, conditions []string, ns, kind, name string, says ...string) {
 	t.Helper()
 	began := time.Now()
 	cluster.Eventually(t, "the conditions of "+name+" to say what is missing", func(ctx context.Context) error {
-		obj, err := p.get(ctx, ns, api, kind, name)
+		obj, err := ob.get(ctx, ns, api, kind, name)
 		if err != nil {
 			return err
 		}
@@ -79,12 +79,12 @@ func (p *suite) missing(t *testing.T, conditions []string, ns, kind, name string
 
 // mended waits until nothing is missing for an object, and the object of a kind exists
 // that could not be composed.
-func (p *suite) mended(t *testing.T, ns, kind, name, apiVersion, composed, object string) {
+func (ob *objects) mended(t *testing.T, ns, kind, name, apiVersion, composed, object string) {
 	t.Helper()
 	began := time.Now()
-	cluster.Eventually(t, "nothing to be missing for "+name, p.holds(ns, api, kind, name, "Prerequisites"))
+	cluster.Eventually(t, "nothing to be missing for "+name, ob.holds(ns, api, kind, name, "Prerequisites"))
 	cluster.Eventually(t, composed+" "+object, func(ctx context.Context) error {
-		_, err := p.get(ctx, ns, apiVersion, composed, object)
+		_, err := ob.get(ctx, ns, apiVersion, composed, object)
 		return err
 	})
 	t.Logf("after %s: %s %q is composed", time.Since(began).Round(100*time.Millisecond), composed, object)
@@ -95,10 +95,8 @@ func (p *suite) mended(t *testing.T, ns, kind, name, apiVersion, composed, objec
 // composed before stays. At last the provider does not run.
 func TestPrerequisites(t *testing.T) {
 	t.Parallel()
-	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: programs{
-		function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun"),
-	}}
-	provider := p.withoutProvider(t)
+	p := newSuite(cluster.Start(t, cluster.Options{}), flavours()["Namespaced"], build(t))
+	provider := p.installer.withoutProvider(t)
 	ns := p.Namespace(t)
 	apply := func(manifest string) {
 		t.Helper()
@@ -114,11 +112,11 @@ func TestPrerequisites(t *testing.T) {
 		t.Fatal(err)
 	}
 	var err error
-	if p.providerIdentity, err = p.ConnectProvider(t.Context(), providerName); err != nil {
+	if p.installer.providerIdentity, err = p.ConnectProvider(t.Context(), providerName); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "the Provider to be healthy", p.holds("", "pkg.crossplane.io/v1", "Provider", providerName, "Healthy"))
-	p.run(t)
+	p.processes.start(t)
 	p.mended(t, ns, "Worker", "early", "koldun.m.gorizond.io/v1alpha1", "WorkloadStatus", names.Object("early", "worker", "pods"))
 
 	rights := p.withdraw(t, "statefulsets")
@@ -151,7 +149,7 @@ func TestPrerequisites(t *testing.T) {
 		return nil
 	})
 
-	for _, process := range p.providers {
+	for _, process := range p.processes.providers {
 		process.Kill()
 	}
 	cluster.Eventually(t, "the Provider to be reported as down", func(ctx context.Context) error { return p.ReportProviderDown(ctx, providerName) })
@@ -164,10 +162,10 @@ func TestPrerequisites(t *testing.T) {
 
 // withdraw takes the rights on a resource from Crossplane, and returns the ClusterRole as
 // it has to be written to give them back.
-func (p *suite) withdraw(t *testing.T, resource string) *rbacv1.ClusterRole {
+func (ob *objects) withdraw(t *testing.T, resource string) *rbacv1.ClusterRole {
 	t.Helper()
 	role := &rbacv1.ClusterRole{}
-	if err := p.Client().Get(t.Context(), client.ObjectKey{Name: "koldun:aggregate-to-crossplane"}, role); err != nil {
+	if err := ob.Client().Get(t.Context(), client.ObjectKey{Name: "koldun:aggregate-to-crossplane"}, role); err != nil {
 		t.Fatal(err)
 	}
 	whole := role.DeepCopy()
@@ -180,7 +178,7 @@ func (p *suite) withdraw(t *testing.T, resource string) *rbacv1.ClusterRole {
 	if len(role.Rules) == len(whole.Rules) {
 		t.Fatalf("nothing grants %q", resource)
 	}
-	if err := p.Client().Update(t.Context(), role); err != nil {
+	if err := ob.Client().Update(t.Context(), role); err != nil {
 		t.Fatal(err)
 	}
 	whole.ResourceVersion = role.ResourceVersion
@@ -188,9 +186,9 @@ func (p *suite) withdraw(t *testing.T, resource string) *rbacv1.ClusterRole {
 }
 
 // prerequisites returns a check that the provider has found a right to be missing.
-func (p *suite) prerequisites(forbidden string) func(context.Context) error {
+func (ob *objects) prerequisites(forbidden string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		env, err := p.get(ctx, "", "apiextensions.crossplane.io/v1beta1", "EnvironmentConfig", "koldun-prerequisites")
+		env, err := ob.get(ctx, "", "apiextensions.crossplane.io/v1beta1", "EnvironmentConfig", "koldun-prerequisites")
 		if err != nil {
 			return err
 		}

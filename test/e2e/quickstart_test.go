@@ -23,7 +23,7 @@ func (p *suite) quickstart(t *testing.T) {
 	if err := p.Apply(ctx, claim); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report(name)) })
+	t.Cleanup(func() { t.Logf("budget:\n%s", p.budgets.counter.Report(name)) })
 	for _, condition := range []string{"Serving", "Ready", "Synced"} {
 		cluster.Eventually(t, "the quickstart to be "+condition, p.holds("default", api, "Dllama", name, condition))
 	}

@@ -60,7 +60,7 @@ func (p *suite) ring(t *testing.T) {
 		"  namespace: default\n": "",
 		firstNATS:                strings.Replace(login.URL(), "://", "://"+natstest.User+":"+natstest.Password+"@", 1),
 	})
-	store := p.services.s3.Config()
+	store := p.processes.services.s3.Config()
 	model := edited(t, firstModel, map[string]string{
 		"  namespace: koldun\n":              "",
 		"name: tinyllama\n":                  "name: koldun-tiny\n",
@@ -131,7 +131,7 @@ func (s *serving) admit(t *testing.T, b *bus.Bus) {
 // after the first text.
 func (s *serving) answers(t *testing.T, what string) {
 	t.Helper()
-	client := s.node.HTTP()
+	client := s.processes.node.HTTP()
 	client.Transport = authorized{client.Transport}
 	cluster.Eventually(t, what, func(ctx context.Context) error { return ask(ctx, client, s.url, func() {}) })
 }

@@ -30,7 +30,7 @@ func (p *suite) rollout(t *testing.T) { p.scaleTo(t, "sixteen", 4) }
 func (p *suite) scaleTo(t *testing.T, name string, powers ...int) {
 	ctx := t.Context()
 	ns := p.Namespace(t)
-	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report(name)) })
+	t.Cleanup(func() { t.Logf("budget:\n%s", p.budgets.counter.Report(name)) })
 	dllama := func(power int) string {
 		return fmt.Sprintf(`{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: %s}, spec: {
   modelRef: {name: big}, replicaPower: %d, rootImage: 'ghcr.io/gorizond/distributed-llama:v0.16.4-1-g8d624a7'}}`, name, power)
@@ -57,7 +57,7 @@ func (p *suite) scaleTo(t *testing.T, name string, powers ...int) {
 	if root, _, _ := unstructured.NestedInt64(planned.Object, "status", "rootMemoryBytes"); root == 0 {
 		t.Errorf("the root has no memory plan, though the header of the files is known: %v", planned.Object["status"])
 	}
-	p.keepsBudget(t, "big", "models")
+	p.budgets.enough(t, "big", "models")
 	if err := p.Delete(ctx, ns, dllama(0), inVolume); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func (p *suite) all(t *testing.T) {
 	const name = "all"
 	ctx := t.Context()
 	ns := p.Namespace(t)
-	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report(name)) })
+	t.Cleanup(func() { t.Logf("budget:\n%s", p.budgets.counter.Report(name)) })
 	claim := fmt.Sprintf(`{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: %s}, spec: {
   model: {sourceUrl: 'https://huggingface.co/gorizond/koldun-tiny', pv: {capacity: 1Gi}}, delivery: %s, expose: {},
   replicaPower: 2, rootImage: 'ghcr.io/gorizond/distributed-llama:v0.16.4-1-g8d624a7'}}`, name, p.delivery)
@@ -96,14 +96,14 @@ func (p *suite) all(t *testing.T) {
 
 // rolledOut returns a check that fails until this number of workers is ready and
 // reported.
-func (p *suite) rolledOut(ns, name string, workers int64) func(context.Context) error {
+func (ob *objects) rolledOut(ns, name string, workers int64) func(context.Context) error {
 	return func(ctx context.Context) error {
-		set, err := p.get(ctx, ns, "apps/v1", "StatefulSet", name+"-workers")
+		set, err := ob.get(ctx, ns, "apps/v1", "StatefulSet", name+"-workers")
 		if workers == 0 {
 			if err == nil {
 				return fmt.Errorf("StatefulSet %q still exists", set.GetName())
 			}
-			return p.reportsNodes(ctx, ns, name, 1, 0)
+			return ob.reportsNodes(ctx, ns, name, 1, 0)
 		}
 		if err != nil {
 			return err
@@ -112,13 +112,13 @@ func (p *suite) rolledOut(ns, name string, workers int64) func(context.Context) 
 		if replicas != workers {
 			return fmt.Errorf("%d workers are ready", replicas)
 		}
-		return p.reportsNodes(ctx, ns, name, workers+1, workers)
+		return ob.reportsNodes(ctx, ns, name, workers+1, workers)
 	}
 }
 
 // reportsNodes checks the nodes and ready workers in the status of the Dllama.
-func (p *suite) reportsNodes(ctx context.Context, ns, name string, nodes, ready int64) error {
-	d, err := p.get(ctx, ns, api, "Dllama", name)
+func (ob *objects) reportsNodes(ctx context.Context, ns, name string, nodes, ready int64) error {
+	d, err := ob.get(ctx, ns, api, "Dllama", name)
 	if err != nil {
 		return err
 	}

@@ -41,38 +41,40 @@ func newServices(t *testing.T) *services {
 // providers is the number of provider processes, one of which leads.
 const providers = 2
 
-// run starts the processes of a cluster: the providers, with only the rights of their
+// start starts the processes of a cluster: the providers, with only the rights of their
 // package, and a node.
-func (p *suite) run(t *testing.T, changes ...func(*node.Options)) {
+func (r *processes) start(t *testing.T, changes ...func(*node.Options)) {
 	t.Helper()
-	p.services = newServices(t)
-	if p.shared {
-		t.Cleanup(func() { p.forget(t) })
+	r.services = newServices(t)
+	if r.cleanup.shared {
+		t.Cleanup(func() { r.cleanup.forget(t) })
 	}
 	for i := range providers {
 		// Kubernetes restarts pods that end; these processes do not restart.
-		process, err := p.Run(fmt.Sprintf("koldun-provider-%d", i), p.programs.provider,
-			[]string{"KUBECONFIG=" + p.providerIdentity, "POD_NAMESPACE=crossplane-system"}, "--metrics=0", "--health=")
+		process, err := r.Run(fmt.Sprintf("koldun-provider-%d", i), r.installer.programs.provider,
+			[]string{"KUBECONFIG=" + r.installer.providerIdentity, "POD_NAMESPACE=crossplane-system"}, "--metrics=0", "--health=")
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(process.Stop)
-		p.providers = append(p.providers, process)
+		r.providers = append(r.providers, process)
 	}
 	o := node.Options{
-		Image: image, Binary: p.programs.koldun, Programs: images(filepath.Dir(p.programs.koldun)),
+		Image: image, Binary: r.installer.programs.koldun, Programs: images(filepath.Dir(r.installer.programs.koldun)),
 		Env: []string{"KOLDUN_LISTEN_HOST=127.0.0.1"},
 	}
 	for _, change := range changes {
 		change(&o)
 	}
-	p.node = node.Start(t, p.Config(), o)
-	manifests, err := platform.Services{NATS: bus.Config{URL: p.services.nats.URL()}, Operator: p.services.nats.OperatorSecret(), S3: p.services.s3.Config(), Hub: p.services.hub}.Manifests()
+	r.node = node.Start(t, r.Config(), o)
+	manifests, err := platform.Services{
+		NATS: bus.Config{URL: r.services.nats.URL()}, Operator: r.services.nats.OperatorSecret(), S3: r.services.s3.Config(), Hub: r.services.hub,
+	}.Manifests()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Apply(t.Context(), manifests...); err != nil {
+	if err := r.Apply(t.Context(), manifests...); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.vacate(t) })
+	t.Cleanup(func() { r.cleanup.vacate(t) })
 }

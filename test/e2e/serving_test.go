@@ -69,12 +69,12 @@ func TestServing(t *testing.T) {
 			t.Parallel()
 			p := installed(t, name)
 			p.watch(t)
-			p.run(t)
+			p.processes.start(t)
 			cold, busy := p.serve(t), p.serve(t)
 			t.Run("ColdStarts", cold.coldStarts)
 			t.Run("Burst", busy.burst)
-			p.services.noKeys(t, cold.ns)
-			p.services.noKeys(t, busy.ns)
+			p.processes.services.noKeys(t, cold.ns)
+			p.processes.services.noKeys(t, busy.ns)
 			if p.prefix == "" { // the flavours compose the same pods
 				t.Run("Download", p.download)
 				t.Run("Ring", p.ring) // its demand lasts longer than the test
@@ -104,7 +104,7 @@ func (p *suite) serve(t *testing.T) *serving {
 		}
 		return nil
 	})
-	s.bus = p.services.nats.Of(s.ns)
+	s.bus = p.processes.services.nats.Of(s.ns)
 	s.timeline = newTimeline(t, s)
 	cluster.Eventually(t, "no pool without a request", s.pool(0))
 	return s
@@ -154,40 +154,40 @@ func (s *serving) coldStarts(t *testing.T) {
 	if more, err := strconv.Atoi(os.Getenv(coldEnv)); err == nil {
 		n = more
 	}
-	s.waitForBudget(t, "public", rested)
-	before := s.opens(t)
+	s.budgets.await(t, "public", rested)
+	before := s.budgets.opens(t)
 	for range n {
-		s.waitForBudget(t, "public", rested)
+		s.budgets.await(t, "public", rested)
 		s.timeline.begin()
-		if err := ask(t.Context(), s.node.HTTP(), s.url, func() { s.timeline.reach(stepText) }); err != nil {
+		if err := ask(t.Context(), s.processes.node.HTTP(), s.url, func() { s.timeline.reach(stepText) }); err != nil {
 			t.Fatal(err)
 		}
 		s.timeline.end()
 		cluster.Eventually(t, "the pool to go", s.pool(0))
 	}
-	s.keepsBudget(t, "koldun-tiny-", "sessions", "dllamas")
+	s.budgets.enough(t, "koldun-tiny-", "sessions", "dllamas")
 	t.Logf("\n%s", s.timeline.table())
 	s.stayedClosed(t, before)
 	s.end(t)
 }
 
-// waitForBudget waits until the circuit breakers have recovered: users send requests
+// await waits until the circuit breakers have recovered: users send requests
 // some time after an Ingress was created, and breakers do not allow a pool that starts
 // and stops every few seconds.
-func (p *suite) waitForBudget(t *testing.T, name string, least float64) {
+func (b *budgets) await(t *testing.T, name string, least float64) {
 	t.Helper()
 	cluster.Eventually(t, "recovered budgets", func(context.Context) error {
-		if left := p.budget.Left(name); left < least {
-			return fmt.Errorf("the budget is %.0f, want %.0f\n%s", left, least, p.budget.Report(name))
+		if left := b.counter.Left(name); left < least {
+			return fmt.Errorf("the budget is %.0f, want %.0f\n%s", left, least, b.counter.Report(name))
 		}
 		return nil
 	})
 }
 
 // opens returns the number of times circuit breakers have opened.
-func (p *suite) opens(t *testing.T) float64 {
+func (b *budgets) opens(t *testing.T) float64 {
 	t.Helper()
-	n, err := p.CrossplaneMetric(t.Context(), cluster.BreakerOpens)
+	n, err := b.CrossplaneMetric(t.Context(), cluster.BreakerOpens)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,15 +198,15 @@ func (p *suite) opens(t *testing.T) float64 {
 // not open one: a pool causes as many events, and budgets have more time to recover.
 func (s *serving) stayedClosed(t *testing.T, before float64) {
 	t.Helper()
-	if opens := s.opens(t); opens > before {
-		t.Errorf("circuit breakers opened %v times:\n%s", opens-before, s.budget.Report(""))
+	if opens := s.budgets.opens(t); opens > before {
+		t.Errorf("circuit breakers opened %v times:\n%s", opens-before, s.budgets.counter.Report(""))
 	}
 }
 
 // end tests that all requests have ended, and that all objects are deleted.
 func (s *serving) end(t *testing.T) {
 	t.Helper()
-	t.Logf("budgets:\n%s", s.budget.Report(""))
+	t.Logf("budgets:\n%s", s.budgets.counter.Report(""))
 	s.nothingLost(t)
 	s.nothingLeft(t)
 }

@@ -25,7 +25,7 @@ const (
 func (p *suite) sessions(t *testing.T) {
 	ctx := t.Context()
 	ns := p.Namespace(t)
-	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report("crowd")) })
+	t.Cleanup(func() { t.Logf("budget:\n%s", p.budgets.counter.Report("crowd")) })
 	if err := p.ApplyIn(ctx, ns, inVolume, `{apiVersion: koldun.gorizond.io/v1, kind: Ingress, metadata: {name: crowd}, spec: {
   backend: {allowAnonymous: true, isolation: conversation, maxSessions: 32, sessionScaling: {minDllamas: 1}}}}`); err != nil {
 		t.Fatal(err)
@@ -58,12 +58,12 @@ func (p *suite) sessions(t *testing.T) {
 }
 
 // allReady returns a check that fails unless the wanted number of objects is ready.
-func (p *suite) allReady(ns, kind string, want int) func(context.Context) error {
+func (ob *objects) allReady(ns, kind string, want int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		list := &unstructured.UnstructuredList{}
 		list.SetAPIVersion(api)
 		list.SetKind(kind + "List")
-		if err := p.Client().List(ctx, list, client.InNamespace(ns)); err != nil {
+		if err := ob.Client().List(ctx, list, client.InNamespace(ns)); err != nil {
 			return err
 		}
 		ready := 0

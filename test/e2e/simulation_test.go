@@ -45,7 +45,7 @@ func (p *suite) simulate(t *testing.T) {
 	simulate.Start(t, p.Config(),
 		simulate.Kubelet{Behavior: p.behavior, Pace: kubeletPace},
 		simulate.Provider{Group: "koldun.m.gorizond.io", Observe: p.observe, Pace: providerPace})
-	t.Cleanup(func() { p.vacate(t) })
+	t.Cleanup(func() { p.cleanup.vacate(t) })
 	p.watch(t)
 }
 
@@ -66,7 +66,7 @@ func (p *suite) watch(t *testing.T) {
 			composites[i] = p.prefix + composites[i]
 		}
 	}
-	p.budget = budget.Start(t, p.Config(), budget.Options{Group: "koldun.gorizond.io", Composites: composites, Composed: composed})
+	p.budgets.counter = budget.Start(t, p.Config(), budget.Options{Group: "koldun.gorizond.io", Composites: composites, Composed: composed})
 	p.watched = slices.Concat(composed, kinds("koldun.gorizond.io", "v1", composites...), kinds("", "v1", "pods"))
 	p.recorder = record(t, p.Config(), p.watched)
 }

@@ -32,7 +32,7 @@ func TestTenants(t *testing.T) {
 	t.Parallel()
 	p := installed(t, "Namespaced")
 	p.watch(t)
-	p.run(t)
+	p.processes.start(t)
 	ctx := t.Context()
 	here, there := p.Namespace(t), p.Namespace(t)
 	for ns, claim := range map[string]string{here: ofTenants, there: besides} {
@@ -40,17 +40,17 @@ func TestTenants(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report("koldun-tiny")) })
+	t.Cleanup(func() { t.Logf("budget:\n%s", p.budgets.counter.Report("koldun-tiny")) })
 	cluster.Eventually(t, "the other Ingress to be ready", p.holds(there, api, "Ingress", "curious", "Ready"))
-	heard := p.listen(t, there)
+	heard := p.processes.listen(t, there)
 	cluster.Eventually(t, "the claim to be ready", p.holds(here, api, "Dllama", "koldun-tiny", "Ready"))
-	if err := ask(ctx, p.node.HTTP(), p.claimURL(t, here, "koldun-tiny"), nil); err != nil {
+	if err := ask(ctx, p.processes.node.HTTP(), p.claimURL(t, here, "koldun-tiny"), nil); err != nil {
 		t.Fatal(err)
 	}
 	if n, _, err := heard.Pending(); n != 0 || err != nil {
 		t.Errorf("the gateway of another namespace hears %d frames (%v)", n, err)
 	}
-	p.breakersClosed(t)
+	p.budgets.noneOpened(t)
 	for ns, claim := range map[string]string{here: ofTenants, there: besides} {
 		if err := p.Delete(ctx, ns, claim); err != nil {
 			t.Fatal(err)
@@ -61,10 +61,10 @@ func TestTenants(t *testing.T) {
 
 // listen subscribes to the frames of all answers with the credentials of the namespace's
 // gateway, which may hear those of its own account.
-func (p *suite) listen(t *testing.T, namespace string) *nats.Subscription {
+func (r *processes) listen(t *testing.T, namespace string) *nats.Subscription {
 	t.Helper()
 	var secrets corev1.SecretList
-	if err := p.Client().List(t.Context(), &secrets, client.InNamespace(namespace)); err != nil {
+	if err := r.Client().List(t.Context(), &secrets, client.InNamespace(namespace)); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range secrets.Items {
@@ -73,7 +73,7 @@ func (p *suite) listen(t *testing.T, namespace string) *nats.Subscription {
 			if !ok || !strings.HasPrefix(key, "gateway") {
 				continue
 			}
-			nc, err := nats.Connect(p.services.nats.URL(), nats.UserCredentialBytes(raw), nats.CustomInboxPrefix(natsauth.InboxPrefix(life.User)))
+			nc, err := nats.Connect(r.services.nats.URL(), nats.UserCredentialBytes(raw), nats.CustomInboxPrefix(natsauth.InboxPrefix(life.User)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,9 +93,9 @@ func (p *suite) listen(t *testing.T, namespace string) *nats.Subscription {
 }
 
 // claimURL returns where a claim serves.
-func (p *suite) claimURL(t *testing.T, namespace, name string) string {
+func (ob *objects) claimURL(t *testing.T, namespace, name string) string {
 	t.Helper()
-	claim, err := p.get(t.Context(), namespace, api, "Dllama", name)
+	claim, err := ob.get(t.Context(), namespace, api, "Dllama", name)
 	if err != nil {
 		t.Fatal(err)
 	}
