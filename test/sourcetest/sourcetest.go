@@ -50,7 +50,10 @@ func open(path string) error {
 }
 
 // Folders opens a folder and all below it, except those without sources.
-func Folders(root string) error {
+func Folders(root string) error { return Walk(root, open) }
+
+// Walk calls f with a folder and all below it, except those without sources.
+func Walk(root string, f func(folder string) error) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
@@ -58,7 +61,7 @@ func Folders(root string) error {
 		if path != root && noSources(d.Name()) {
 			return fs.SkipDir
 		}
-		return open(path)
+		return f(path)
 	})
 }
 
