@@ -19,9 +19,6 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// ErrBusy means that a server has no room for a request now; another one may.
-var ErrBusy = errors.New("the server is busy")
-
 // A ServerConfig describes an OpenAI-compatible server. It says
 // what the server offers, because servers have no endpoint that does.
 type ServerConfig struct {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
@@ -19,15 +20,17 @@ func (s *Server) refused(resp *http.Response) error {
 		e.Message = "the server answered " + resp.Status
 	}
 	e.Status = resp.StatusCode
-	return s.fail(e)
+	return s.fail(e, retryAfter(resp.Header, time.Now()))
 }
 
 // fail gives an error of the server its kind. Only what is the request's fault
-// stays an *openai.Error, which callers show to clients.
-func (s *Server) fail(e *openai.Error) error {
+// stays an *openai.Error, which callers show to clients. retryAfter is when a busy
+// server wants to be asked again, or 0.
+func (s *Server) fail(e *openai.Error, retryAfter time.Duration) error {
 	switch status := e.Status; {
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
-		return fault.Errorf(fault.Transient, "cannot use the server at %s now (%d): %s: %w", s.base, status, e.Message, ErrBusy)
+		busy := &BusyError{Status: status, Message: e.Message, RetryAfter: retryAfter}
+		return fault.Errorf(fault.Transient, "cannot use the server at %s now: %w", s.base, busy)
 	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden:
 		return fault.Errorf(fault.Denied, "cannot use the server at %s: it rejects our API key or account (%d): %s", s.base, status, e.Message)
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:

@@ -64,7 +64,7 @@ func (a *answer) take(data []byte) error {
 		if c.failed.Message == "" {
 			c.failed.Message = "the server reports an error"
 		}
-		return a.server.fail(c.failed)
+		return a.server.fail(c.failed, 0)
 	}
 	if c.usage != nil {
 		a.result.Usage = c.usage

@@ -31,7 +31,7 @@ func (l *ledger) onGroupedEnd(e groupedEnd, reply func(queue.Ack)) {
 			l.positions.observe(e.Ended.Sub(e.Started))
 		}
 		j.acks = append(j.acks, reply)
-		l.conclude(j, j.attemptEnded(e.AttemptEnd, l.cfg.MaxAttempts))
+		l.conclude(j, j.attemptEnded(e.AttemptEnd, &l.cfg))
 	case j.unfenced && j.phase == fencing:
 		j.whenFenced(func() { l.onGroupedEnd(e, reply) })
 	case j.phase == queued, j.phase == fencing:
@@ -43,7 +43,7 @@ func (l *ledger) onGroupedEnd(e groupedEnd, reply func(queue.Ack)) {
 
 // untrackedEnd handles the end of an attempt of an earlier leader.
 func (l *ledger) untrackedEnd(j *job, e groupedEnd, reply func(queue.Ack)) {
-	c, ok := j.untrackedEnd(e, l.cfg.MaxAttempts)
+	c, ok := j.untrackedEnd(e, &l.cfg)
 	if !ok {
 		reply(queue.Ack{OK: true, Reason: "tried again"})
 		return
@@ -54,7 +54,7 @@ func (l *ledger) untrackedEnd(j *job, e groupedEnd, reply func(queue.Ack)) {
 
 // attemptLost ends the current attempt of a job whose runner is gone.
 func (l *ledger) attemptLost(j *job, why string) {
-	l.conclude(j, j.attemptLost(why, l.cfg.MaxAttempts))
+	l.conclude(j, j.attemptLost(why, &l.cfg))
 }
 
 // conclude ends a request, or tries it again.

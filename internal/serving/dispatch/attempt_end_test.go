@@ -22,7 +22,7 @@ func leaderOf(cfg Config) *leader {
 // the leader decides about its ends, but stores nothing.
 func unfencedLeader(j *job) *leader {
 	j.req.ID, j.unfenced = "req_1", true
-	l := leaderOf(Config{MaxAttempts: 3})
+	l := leaderOf(Config{MaxAttempts: 3, ServerPatience: time.Minute})
 	l.ledger.jobs["req_1"], l.stream.replayed = j, true
 	return l
 }
@@ -54,6 +54,11 @@ func TestOnEnd(t *testing.T) {
 	end := func(code string) queue.AttemptEnd {
 		return queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: 1, Error: failureOf(code)}
 	}
+	busyFor := func(seconds int) queue.AttemptEnd {
+		e := end(queue.CodeBusy)
+		e.Error.RetryAfter = seconds
+		return e
+	}
 	for name, c := range map[string]struct {
 		job  job
 		end  queue.AttemptEnd
@@ -64,6 +69,9 @@ func TestOnEnd(t *testing.T) {
 		"Invalid":          {current, end(queue.CodeInvalidRequest), decision{Phase: ending, Tries: 1, Acks: 1}},
 		"EngineFailed":     {current, end(queue.CodeEngineFailed), decision{Phase: retrying, Tries: 1, Failed: 1, Acks: 1}},
 		"HandedBack":       {current, end(queue.CodeHandedBack), decision{Phase: retrying, Acks: 1}},
+		"ServerBusy":       {current, end(queue.CodeBusy), decision{Phase: retrying, Acks: 1}},
+		"ServerBusyLong":   {current, busyFor(3600), decision{Phase: ending, Tries: 1, Acks: 1}},
+		"ServerBusyText":   {with(func(j *job) { j.text = true }), busyFor(3600), decision{Phase: ending, Tries: 1, Acks: 1}},
 		"FailedWithText":   {with(func(j *job) { j.text = true }), end(queue.CodeEngineFailed), decision{Phase: ending, Tries: 1, Failed: 1, Acks: 1}},
 		"FailedTooOften":   {with(func(j *job) { j.tries = 3 }), end(queue.CodeEngineFailed), decision{Phase: ending, Tries: 3, Failed: 1, Poison: true, Acks: 1}},
 		"FailedCancelled":  {with(func(j *job) { j.cancelled = true }), end(queue.CodeEngineFailed), decision{Phase: ending, Tries: 1, Failed: 1, Acks: 1}},
@@ -123,6 +131,7 @@ func TestUntrackedEnd(t *testing.T) {
 		"FailedWithText":       {3, first, failureOf(queue.CodeEngineFailed), decision{Phase: ending, Tries: 1, Acks: 1}},
 		"FailedAlreadyCounted": {2, time.Time{}, failureOf(queue.CodeEngineFailed), decision{Phase: queued, Reply: "tried again"}},
 		"HandedBack":           {3, time.Time{}, failureOf(queue.CodeHandedBack), decision{Phase: queued, Reply: "tried again"}},
+		"ServerBusy":           {3, time.Time{}, failureOf(queue.CodeBusy), decision{Phase: queued, Reply: "tried again"}},
 		"HandedBackWithText":   {3, first, failureOf(queue.CodeHandedBack), decision{Phase: ending, Tries: 1, Acks: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {

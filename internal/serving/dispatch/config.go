@@ -27,6 +27,9 @@ type Config struct {
 	// MaxWait limits requests without a deadline. Default 23 h, an hour before
 	// the request stream drops them.
 	MaxWait time.Duration
+	// ServerPatience is how long a request waits for a server that refuses requests
+	// for now, such as one that has used up its quota. Default 30 s.
+	ServerPatience time.Duration
 	// IdleAfter is how long to lead a session without requests and runners.
 	// Default 1 min.
 	IdleAfter time.Duration
@@ -38,6 +41,7 @@ const (
 	defaultLease        = 3 * time.Second
 	defaultAffinityWait = 3 * time.Second
 	defaultMaxWait      = names.RequestMaxAge - time.Hour
+	defaultPatience     = 30 * time.Second
 	defaultIdleAfter    = time.Minute
 )
 
@@ -67,6 +71,7 @@ func (c *Config) setDefaults() error {
 	setDefault(&c.LeaseTTL, defaultLease)
 	setDefault(&c.AffinityWait, defaultAffinityWait)
 	setDefault(&c.MaxWait, defaultMaxWait)
+	setDefault(&c.ServerPatience, defaultPatience)
 	setDefault(&c.IdleAfter, defaultIdleAfter)
 	if c.Logger == nil {
 		c.Logger = slog.Default()

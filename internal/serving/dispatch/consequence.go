@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"strings"
+	"time"
 
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
@@ -22,7 +23,7 @@ type consequence struct {
 }
 
 // attemptEnded decides the consequence of the end of the current attempt.
-func (j *job) attemptEnded(e queue.AttemptEnd, maxAttempts int) consequence {
+func (j *job) attemptEnded(e queue.AttemptEnd, cfg *Config) consequence {
 	if j.phase != running {
 		j.tries++ // it must have been accepted
 	}
@@ -36,6 +37,11 @@ func (j *job) attemptEnded(e queue.AttemptEnd, maxAttempts int) consequence {
 		return consequence{state: queue.Cancelled, failure: e.Error, end: &e}
 	case queue.CodeTimeout, queue.CodeDeadline, queue.CodeInvalidRequest, queue.CodeContextLength, queue.CodeUnsupported:
 		return consequence{state: queue.Failed, failure: e.Error, end: &e}
+	case queue.CodeBusy:
+		if failure := j.serverRefused(e.Error, e.Ended, cfg.ServerPatience); failure != nil && !j.text {
+			return consequence{state: queue.Failed, failure: failure, end: &e}
+		}
+		fallthrough
 	case queue.CodeHandedBack:
 		if !j.text && j.tries > 0 {
 			j.tries-- // the request did not cause it
@@ -43,15 +49,15 @@ func (j *job) attemptEnded(e queue.AttemptEnd, maxAttempts int) consequence {
 	default:
 		j.countFailure(queue.AttemptID{Epoch: e.Epoch, Attempt: e.Attempt})
 	}
-	return j.retryOrFail(e.Error.Message, &e, maxAttempts)
+	return j.retryOrFail(e.Error.Message, &e, cfg)
 }
 
 // untrackedEnd decides the consequence of the end of an attempt that this leader does not
 // track: an attempt of an earlier leader, whose runner did not answer a sync. It returns
 // false if there is none, because the request is tried again already.
-func (j *job) untrackedEnd(e groupedEnd, maxAttempts int) (consequence, bool) {
+func (j *job) untrackedEnd(e groupedEnd, cfg *Config) (consequence, bool) {
 	text := !e.FirstToken.IsZero()
-	handedBack := e.Error != nil && e.Error.Code == queue.CodeHandedBack
+	handedBack := e.Error != nil && handsBack(e.Error.Code)
 	broke := handedBack || e.Error != nil && e.Error.Code == queue.CodeEngineFailed
 	try := queue.AttemptID{Epoch: e.Epoch, Attempt: e.Attempt}
 	if !text && (handedBack || broke && !try.After(j.known.UpTo)) {
@@ -61,7 +67,7 @@ func (j *job) untrackedEnd(e groupedEnd, maxAttempts int) (consequence, bool) {
 	j.text, j.started, j.runner, j.group = text, e.Started, e.Runner, e.group
 	if broke && !text {
 		j.countFailure(try)
-		return j.retryOrFail(e.Error.Message, &e.AttemptEnd, maxAttempts), true
+		return j.retryOrFail(e.Error.Message, &e.AttemptEnd, cfg), true
 	}
 	c := consequence{state: queue.Failed, failure: e.Error, end: &e.AttemptEnd}
 	switch {
@@ -76,30 +82,47 @@ func (j *job) untrackedEnd(e groupedEnd, maxAttempts int) (consequence, bool) {
 }
 
 // attemptLost decides the consequence of the loss of the runner with the current attempt.
-func (j *job) attemptLost(why string, maxAttempts int) consequence {
+func (j *job) attemptLost(why string, cfg *Config) consequence {
 	if j.phase != running { // the runner may never have had the job
 		j.tries++
 	}
 	j.countFailure(queue.AttemptID{Epoch: j.epoch, Attempt: j.number})
-	return j.retryOrFail(why, nil, maxAttempts)
+	return j.retryOrFail(why, nil, cfg)
 }
 
 // retryOrFail decides the consequence of a failed attempt: the request is tried again if the
 // client has seen no text, until the maximum number of attempts.
-func (j *job) retryOrFail(why string, e *queue.AttemptEnd, maxAttempts int) consequence {
-	j.note(why, e != nil && e.Error != nil && e.Error.Code == queue.CodeHandedBack)
+func (j *job) retryOrFail(why string, e *queue.AttemptEnd, cfg *Config) consequence {
+	j.note(why, e != nil && e.Error != nil && handsBack(e.Error.Code))
 	switch {
 	case j.cancelled && !j.text:
 		return consequence{state: queue.Cancelled, failure: cancelledFailure(), end: e}
 	case j.text:
 		return consequence{state: queue.Failed, failure: interrupted(why), end: e}
-	case j.tries >= maxAttempts:
+	case j.tries >= cfg.MaxAttempts:
 		j.poison = true
 		failure := &queue.Failure{Code: queue.CodeEngineFailed, Message: strings.Join(j.known.Reasons, "; ")}
 		return consequence{state: queue.Failed, failure: failure, end: e}
 	default:
 		return consequence{why: why}
 	}
+}
+
+// handsBack reports whether a failed attempt was not the fault of its request.
+func handsBack(code string) bool { return code == queue.CodeHandedBack || code == queue.CodeBusy }
+
+// serverRefused notes that a server refused the request for now. It returns the failure in
+// which the request ends if the server asks for more patience than is left, and nil if the
+// request waits.
+func (j *job) serverRefused(f *queue.Failure, now time.Time, patience time.Duration) *queue.Failure {
+	if j.refusal == nil {
+		j.refusedUntil = now.Add(patience)
+	}
+	j.refusal = f
+	if now.Add(time.Duration(f.RetryAfter) * time.Second).After(j.refusedUntil) {
+		return f
+	}
+	return nil
 }
 
 // countFailure records a failed attempt for later leaders.

@@ -22,8 +22,8 @@ func (l *ledger) enqueue(j *job) {
 		l.finish(j, queue.Failed, lostFailure(), nil)
 	case j.cancelled:
 		l.finish(j, queue.Cancelled, cancelledFailure(), nil)
-	case !now.Before(j.deadline):
-		l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
+	case !now.Before(j.leaveBy()):
+		l.expired(j, now)
 	default:
 		j.phase, j.queued, j.notified = queued, now, time.Time{}
 		l.positions.unnotified = true
@@ -62,9 +62,17 @@ func (l *ledger) onCancel(id string, c queue.CancelOrder, reply func(queue.Ack))
 // expire ends the jobs whose deadline has passed in the queue.
 func (l *ledger) expire(now time.Time) {
 	for _, w := range l.queue.Expired(now) {
-		j := l.jobs[w.ID]
-		l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
+		l.expired(l.jobs[w.ID], now)
 	}
+}
+
+// expired ends a job that has waited in the queue for as long as it may.
+func (l *ledger) expired(j *job, now time.Time) {
+	if now.Before(j.deadline) { // only its patience with a busy server has ended
+		l.finish(j, queue.Failed, j.refusal, nil)
+		return
+	}
+	l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
 }
 
 // expiredFailure returns why a request ends in the queue.

@@ -46,17 +46,19 @@ type job struct {
 
 	attempt // the current one, or the last one
 
-	tries     int            // accepted attempts
-	known     queue.Attempts // failed attempts, stored or about to be
-	unfenced  bool           // an earlier leader may still store a record for it
-	onFenced  []func()       // functions to call when it is fenced
-	poison    bool           // it ends because too many runners failed it
-	cancelled bool
-	lost      bool              // the stream has lost it: it only ends
-	queued    time.Time         // when it entered the queue
-	notified  time.Time         // time of the last FrameQueued, or zero
-	position  int               // position in that frame
-	acks      []func(queue.Ack) // to call when the consequence is stored
+	tries        int            // accepted attempts
+	known        queue.Attempts // failed attempts, stored or about to be
+	unfenced     bool           // an earlier leader may still store a record for it
+	onFenced     []func()       // functions to call when it is fenced
+	poison       bool           // it ends because too many runners failed it
+	cancelled    bool
+	refusal      *queue.Failure    // of the last server that was busy; nil: none was
+	refusedUntil time.Time         // how long it waits for such a server
+	lost         bool              // the stream has lost it: it only ends
+	queued       time.Time         // when it entered the queue
+	notified     time.Time         // time of the last FrameQueued, or zero
+	position     int               // position in that frame
+	acks         []func(queue.Ack) // to call when the consequence is stored
 }
 
 // acknowledge confirms the reported ends to their runners.
@@ -85,12 +87,20 @@ func (j *job) waiting(now time.Time) policy.Job {
 		Affinity: j.req.Affinity,
 		Order:    j.seq,
 		Since:    now,
-		Deadline: j.deadline,
+		Deadline: j.leaveBy(),
 		Cost:     j.cost,
 		Avoid:    j.known.Runners, AvoidGroups: j.known.Groups,
 		Operation: j.req.Operation.OrChat(),
 		Features:  j.req.Features,
 	}
+}
+
+// leaveBy returns when the job leaves the queue.
+func (j *job) leaveBy() time.Time {
+	if j.refusal != nil && j.refusedUntil.Before(j.deadline) {
+		return j.refusedUntil
+	}
+	return j.deadline
 }
 
 func class(p queue.Priority) policy.Class {

@@ -1,6 +1,10 @@
 package dispatch
 
-import "github.com/gorizond/koldun/internal/serving/dispatch/policy"
+import (
+	"time"
+
+	"github.com/gorizond/koldun/internal/serving/dispatch/policy"
+)
 
 // A ledger has the requests of a session that have not ended, and decides what follows when
 // they are read, wait, are tried and end. The leader's loop owns it.
@@ -15,6 +19,7 @@ type ledger struct {
 	jobs         map[string]*job
 	unread       map[string][]groupedEnd // ends of requests not read yet
 	earlyCancels *recentIDs              // cancelled before they were read
+	refusedSince time.Time               // when all runners were first seen to be refused; zero: one is not
 	offered      int                     // outcomes being offered
 }
 

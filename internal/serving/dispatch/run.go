@@ -134,6 +134,7 @@ func (l *leader) onTick(now time.Time) {
 	l.roster.check(now)
 	l.ledger.earlyCancels.forget(now.Add(-time.Minute))
 	l.intake.endLost(now)
+	l.ledger.endRefused(now)
 	l.positions.send(now)
 	l.stream.purge(now)
 	l.setGauges(l.gauges())

@@ -232,6 +232,14 @@ func errExpired() *refusal {
 	}}
 }
 
+// errServerBusy passes on what the server behind a runner has said.
+func errServerBusy(f *queue.Failure) *refusal {
+	wait := time.Duration(max(f.RetryAfter, 1)) * time.Second
+	return &refusal{retryAfter: wait, Error: openai.Error{
+		Status: http.StatusServiceUnavailable, Type: openai.ServerError, Code: f.Code, Message: f.Message,
+	}}
+}
+
 func errCancelled() *refusal {
 	return &refusal{final: true, Error: openai.Error{
 		Status: http.StatusConflict, Type: openai.ServerError, Code: "cancelled",
@@ -272,6 +280,8 @@ func failureRefusal(f *queue.Failure, limit time.Duration) *refusal {
 		return &refusal{Error: *openai.BadRequest(cmp.Or(f.Param, "messages"), f.Code, f.Message)}
 	case queue.CodeUnsupported:
 		return &refusal{Error: *openai.BadRequest(f.Param, openai.CodeUnsupported, f.Message)}
+	case queue.CodeBusy:
+		return errServerBusy(f)
 	case queue.CodeExpired:
 		return errExpired()
 	case queue.CodeTimeout:

@@ -56,6 +56,7 @@ func TestFailures(t *testing.T) {
 		"Engine":    {func(s *responder) { s.fail(queue.CodeEngineFailed, "dial 10.0.0.7: refused") }, 502, "engine_failed", "", errEngine().Message, ""},
 		"Unknown":   {func(s *responder) { s.fail("strange", "secret") }, 502, "engine_failed", "", errEngine().Message, ""},
 		"Nothing":   {func(s *responder) { s.send(queue.Frame{Kind: queue.FrameError, Seq: -1}) }, 500, "internal_error", "", errInternal().Message, ""},
+		"Busy":      {func(s *responder) { s.fail(queue.CodeBusy, "the server says: later") }, 503, "server_busy", "", "the server says: later", "Retry-After"},
 		"Expired":   {func(s *responder) { s.fail(queue.CodeExpired, "x") }, 503, "expired", "", errExpired().Message, "Retry-After"},
 		"Timeout":   {func(s *responder) { s.fail(queue.CodeTimeout, "x") }, 504, "timeout", "", errTimeout().Message, "X-Should-Retry"},
 		"Cancelled": {func(s *responder) { s.fail(queue.CodeCancelled, "x") }, 409, "cancelled", "", errCancelled().Message, "X-Should-Retry"},

@@ -182,6 +182,9 @@ type Failure struct {
 	Code    string `json:"code"` // one of the Code constants
 	Message string `json:"message"`
 	Param   string `json:"param,omitempty"` // of the request, that is at fault
+	// RetryAfter is in how many seconds a server that is busy wants to be asked again;
+	// absent where it did not say.
+	RetryAfter int `json:"retryAfter,omitempty"`
 }
 
 // The failure codes.
@@ -193,6 +196,7 @@ const (
 	CodeEngineFailed   = "engine_failed"     // each attempt failed before its first token
 	CodeInterrupted    = "interrupted"       // an attempt broke after its first token
 	CodeHandedBack     = "handed_back"       // a runner that drains, or whose engine does not run, hands the request back for a retry
+	CodeBusy           = "server_busy"       // the server behind the runner refuses requests for now; another runner may take it
 	CodeInvalidRequest = "invalid_request"   // the engine cannot serve the request
 	CodeContextLength  = "context_length_exceeded"
 	CodeUnsupported    = "unsupported_parameter" // the engine ignores a parameter, and Request.Strict forbids that

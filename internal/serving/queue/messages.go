@@ -140,6 +140,7 @@ func (f *Failure) Visit(c *wire.Codec) {
 	wire.String(c, "code", &f.Code, wire.Never)
 	wire.String(c, "message", &f.Message, wire.Never)
 	wire.String(c, "param", &f.Param, wire.IfEmpty)
+	wire.Number(c, "retryAfter", &f.RetryAfter, wire.IfEmpty)
 }
 
 // Visit implements wire.Message.

@@ -69,6 +69,7 @@ type Runner struct {
 	Model    string        `json:"model"`
 	State    RunnerState   `json:"state"`
 	Progress string        `json:"progress,omitempty"` // what its engine does while it starts: "loading 3 of 32"
+	Refusal  *Failure      `json:"refusal,omitempty"`  // of the server that it stands for, which takes no requests for now
 	Requests []string      `json:"requests,omitempty"` // ids it holds
 	Held     []HeldAttempt `json:"held,omitempty"`     // the attempts at them
 	// Slots is how many requests its engine computes at the same time; absent

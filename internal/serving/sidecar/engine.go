@@ -12,6 +12,7 @@ import (
 const (
 	proveMin   = 200 * time.Millisecond // first pause between attempts to get a token
 	proveMax   = 5 * time.Second
+	maxPause   = time.Minute // that a busy server can ask for
 	aliveEvery = 10 * time.Second
 	// lookEvery is how often the state of an engine that loads is read.
 	lookEvery = 250 * time.Millisecond
@@ -44,7 +45,7 @@ func (w engineWatcher) watch(ctx context.Context) {
 // was too busy for requests, because the proof adds to the load of the server.
 func (w engineWatcher) prove(ctx context.Context) {
 	if n := w.refusedInARow(); n > 0 {
-		w.rest(ctx, backoff.Policy{First: proveMin, Most: proveMax}.After(n), false)
+		w.rest(ctx, w.pause(backoff.Policy{First: proveMin, Most: proveMax}.After(n)), false)
 	}
 	for pause := proveMin; ctx.Err() == nil; pause = min(2*pause, proveMax) {
 		if w.takeHang() {
@@ -62,7 +63,7 @@ func (w engineWatcher) prove(ctx context.Context) {
 		if !errors.Is(err, engineapi.ErrLoading) && ctx.Err() == nil {
 			w.r.cfg.Logger.Warn("the engine does not generate yet", "error", err)
 		}
-		w.rest(ctx, pause, errors.Is(err, engineapi.ErrLoading))
+		w.rest(ctx, w.pause(pause), errors.Is(err, engineapi.ErrLoading))
 	}
 }
 
@@ -88,6 +89,12 @@ func (w engineWatcher) refusedInARow() int {
 	w.r.mu.Lock()
 	defer w.r.mu.Unlock()
 	return w.r.engine.refused
+}
+
+func (w engineWatcher) pause(least time.Duration) time.Duration {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	return w.r.engine.pause(least)
 }
 
 func (w engineWatcher) takeHang() bool {

@@ -3,6 +3,7 @@ package sidecar
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/engine/engineapi"
@@ -15,6 +16,7 @@ import (
 // the engine need not prove itself again.
 func failure(err error, req *queue.Request, cfg *Config) (f *queue.Failure, healthy bool) {
 	var refused *openai.Error
+	var busy *engineapi.BusyError
 	switch {
 	case errors.Is(err, errCancelled):
 		return &queue.Failure{Code: queue.CodeCancelled, Message: "the request was cancelled"}, true
@@ -32,9 +34,8 @@ func failure(err error, req *queue.Request, cfg *Config) (f *queue.Failure, heal
 	case errors.Is(err, engineapi.ErrSchema):
 		cfg.Logger.Warn("an answer does not fulfil its schema", "request", req.ID)
 		return &queue.Failure{Code: queue.CodeEngineFailed, Message: engineapi.ErrSchema.Error()}, true
-	case errors.Is(err, engineapi.ErrBusy):
-		// As if handed back: another runner takes the request, and this is no failed attempt.
-		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the server of runner " + cfg.Runner + " is busy"}, false
+	case errors.As(err, &busy):
+		return busyFailure(busy), false
 	case errors.As(err, &refused) && refused.Code == openai.CodeUnsupported && req.Strict:
 		return &queue.Failure{Code: queue.CodeUnsupported, Message: refused.Message, Param: refused.Param}, true
 	case errors.As(err, &refused) && refused.Code == openai.CodeContextLength:
@@ -48,6 +49,20 @@ func failure(err error, req *queue.Request, cfg *Config) (f *queue.Failure, heal
 	// describes sockets and no part of the request.
 	cfg.Logger.Warn("the engine broke off", "request", req.ID, "error", err)
 	return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + cfg.Runner + " broke off"}, false
+}
+
+// busyFailure returns what clients are told of a server that refuses requests for now.
+func busyFailure(e *engineapi.BusyError) *queue.Failure {
+	const most = 300 // bytes of a foreign text
+	message := strings.ToValidUTF8(e.Message, "")
+	if len(message) > most {
+		message = strings.ToValidUTF8(message[:most], "") + "…"
+	}
+	return &queue.Failure{
+		Code:       queue.CodeBusy,
+		Message:    fmt.Sprintf("the server of this model refuses requests for now (%d): %s", e.Status, message),
+		RetryAfter: int(math.Ceil(e.RetryAfter.Seconds())),
+	}
 }
 
 // errUnhonoured refuses a request of which the engine would ignore something.

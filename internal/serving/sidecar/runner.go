@@ -89,6 +89,7 @@ func (r *runner) record() queue.Runner {
 		Model:      r.cfg.Model,
 		State:      r.state(),
 		Progress:   r.engine.progress,
+		Refusal:    r.engine.refusal(),
 		Affinity:   r.slots.caches.latest(),
 		Honours:    r.engine.honours,
 		Operations: r.engine.operations,

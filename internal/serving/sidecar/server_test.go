@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/engine/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/nats/bus"
 	"github.com/gorizond/koldun/internal/network/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/serving/dispatch"
 	"github.com/gorizond/koldun/internal/serving/queue"
 	"github.com/gorizond/koldun/internal/serving/sidecar"
 	"github.com/gorizond/koldun/test/waittest"
@@ -98,6 +99,50 @@ func TestServerBehindTheQueue(t *testing.T) {
 	r = chat("req_4", "logprobs", `,"logprobs":true`)
 	c = w.send(r)
 	c.wantError(queue.Failed, queue.CodeInvalidRequest)
+}
+
+// A server that takes no requests, as one whose quota is used up, does not keep them: clients
+// get its own reason and when to come again, at once if it asks for more patience than there
+// is, and also where no request has been tried yet.
+func TestServerTakesNoRequests(t *testing.T) {
+	for name, c := range map[string]struct {
+		after string
+		want  int
+	}{"Silent": {"", 0}, "ForAnHour": {"3600", 3600}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.start("d1", func(ctx context.Context, b *bus.Bus) error {
+				return dispatch.Run(ctx, dispatch.Config{
+					Bus: b, Identity: "d1", AffinityWait: 200 * time.Millisecond, ServerPatience: time.Second, Logger: w.logger("d1"),
+				})
+			})
+			var full atomic.Bool
+			e := enginetest.StartServer(t, func(r enginetest.ServerRequest) enginetest.ServerReply {
+				if full.Load() {
+					return enginetest.ServerReply{Status: 503, Body: `{"error":{"message":"the quota of today is used up"}}`, RetryAfter: c.after}
+				}
+				return enginetest.EchoChunks(r)
+			})
+			w.server("r1", e)
+			full.Store(true)
+			for _, id := range []string{"req_1", "req_2"} {
+				r := w.send(chat(id, "hello"))
+				r.wantError(queue.Failed, queue.CodeBusy)
+				o := r.outcome()
+				if want := "the server of this model refuses requests for now (503): the quota of today is used up"; o.Error.Message != want || o.Error.RetryAfter != c.want {
+					t.Errorf("%s: %+v, want %q and %d s", id, o.Error, want, c.want)
+				}
+				if o.Dead {
+					t.Errorf("%s is a dead letter", id)
+				}
+			}
+			if c.after != "" {
+				return
+			}
+			full.Store(false)
+			w.send(chat("req_3", "hello")).want("hello")
+		})
+	}
 }
 
 // A server without a supervisor is restarted by its container's probes, which ask

@@ -44,6 +44,8 @@ type ServerReply struct {
 	// Status, if not 0, and Body are the answer instead.
 	Status int
 	Body   string
+	// RetryAfter, if not "", is the header of that answer.
+	RetryAfter string
 }
 
 // A Server is a double of an OpenAI-compatible server, with its faults.
@@ -147,6 +149,9 @@ func (s *Server) list(w http.ResponseWriter) {
 func (p ServerReply) write(w http.ResponseWriter, r *http.Request) {
 	if p.Status != 0 {
 		w.Header().Set("Content-Type", "application/json")
+		if p.RetryAfter != "" {
+			w.Header().Set("Retry-After", p.RetryAfter)
+		}
 		w.WriteHeader(p.Status)
 		_, _ = io.WriteString(w, p.Body)
 		return

@@ -24,9 +24,9 @@ func samples() map[string]wire.Message {
 		Affinity: "a", Priority: queue.PriorityHigh, ReplayOf: "req_0", Traceparent: "00-1-2-01", Strict: true, Operation: openai.OperationCompletion, Features: "json_schema,tools",
 		Body: json.RawMessage(`{"messages":[{"role":"user","content":"}}\"\\"}],"n":1}`),
 	}
-	failure := &queue.Failure{Code: queue.CodeTimeout, Message: "жук", Param: "p"}
+	failure := &queue.Failure{Code: queue.CodeTimeout, Message: "жук", Param: "p", RetryAfter: 30}
 	usage := queue.Usage{PromptTokens: 1, CompletionTokens: 2, CachedTokens: new(0), ReasoningTokens: new(3)}
-	standing := queue.RunnerStatus{Instance: "i", Version: 3, State: queue.RunnerBusy, Affinity: "a"}
+	standing := queue.RunnerStatus{Instance: "i", Version: 3, State: queue.RunnerBusy, Affinity: "a", Busy: 2, Affinities: []string{"a", "b"}}
 	end := queue.AttemptEnd{
 		Request: "req_1", Epoch: 1795259777000000, Attempt: 1, Runner: "r0", Started: at, FirstToken: at, Ended: abroad,
 		FinishReason: "stop", Usage: usage, Error: failure,
@@ -65,10 +65,36 @@ func samples() map[string]wire.Message {
 		"EmptyEnd":     &queue.AttemptEnd{},
 		"EndReport":    &queue.EndReport{AttemptEnd: end, Status: standing},
 		"Outcome": &queue.Outcome{
-			Request: "req_1", Session: "s", Tenant: "t", Model: "m", State: queue.Failed, Priority: queue.PriorityLow, Attempts: 3, Runner: "r", Created: at,
+			Request: "req_1", Session: "s", Tenant: "t", Model: "m", State: queue.Failed, Priority: queue.PriorityLow, Attempts: 3, Runner: "r", Group: "g", Created: at,
 			Started: at, First: at, Ended: at, Usage: usage, Error: failure, Reasons: []string{"a", "b"}, Dead: true, ReplayOf: "req_0",
 		},
 		"EmptyOutcome": &queue.Outcome{},
+	}
+}
+
+// A field that no sample sets could be missing in the codec unnoticed.
+func TestSamplesSetAllFields(t *testing.T) {
+	set := map[string]bool{} // by type and field
+	var look func(v reflect.Value)
+	look = func(v reflect.Value) {
+		switch {
+		case v.Kind() == reflect.Pointer && !v.IsNil():
+			look(v.Elem())
+		case v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]():
+			for f, field := range v.Fields() {
+				name := v.Type().Name() + "." + f.Name
+				set[name] = set[name] || !field.IsZero()
+				look(field)
+			}
+		}
+	}
+	for _, m := range samples() {
+		look(reflect.ValueOf(m))
+	}
+	for name, ok := range set {
+		if !ok {
+			t.Errorf("no sample sets %s", name)
+		}
 	}
 }
 
