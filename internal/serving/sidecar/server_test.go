@@ -140,6 +140,7 @@ func TestServerTakesNoRequests(t *testing.T) {
 				return
 			}
 			full.Store(false)
+			w.runner("r1", func(r queue.Runner) bool { return r.State == queue.RunnerIdle && r.Refusal == nil })
 			w.send(chat("req_3", "hello")).want("hello")
 		})
 	}

@@ -112,6 +112,7 @@ func TestEveryPermutation(t *testing.T) {
 			for i, config := range w.Resource("koldun_"+k.Name).Permutations(base, s.samples, 25) {
 				config = maps.Clone(config)
 				config["name"] = fmt.Sprintf("perm-%d", i)
+				w.Resource("koldun_" + k.Name).CheckUnknown(config)
 				r := w.permute("koldun_"+k.Name, scope, config)
 				if t.Failed() {
 					t.Fatalf("with %v", config)

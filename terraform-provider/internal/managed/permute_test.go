@@ -33,6 +33,7 @@ func TestEveryPermutation(t *testing.T) {
 				if pauses, _ := config["backoff"].([]any); len(pauses) > 0 {
 					delete(config, "ack_wait") // the server replaces it with the backoff
 				}
+				w.Resource(kind).CheckUnknown(config)
 				if w.permute(t, kind, s, config); t.Failed() {
 					t.Fatalf("with %v", config)
 				}
