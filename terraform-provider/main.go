@@ -3,15 +3,15 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
 	runtimedebug "runtime/debug"
 
-	"github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
+	"github.com/gorizond/koldun/terraform-provider/internal/protocol"
 	koldun "github.com/gorizond/koldun/terraform-provider/internal/provider"
 )
 
@@ -33,9 +33,11 @@ func main() {
 	}
 	p := koldun.New(version, os.Getenv)
 	defer p.Close()
-	err := providerserver.Serve(context.Background(), func() provider.Provider { return p }, providerserver.ServeOpts{
-		Address: address, Debug: *debug, ProtocolVersion: 6,
-	})
+	var opts []tf6server.ServeOpt
+	if *debug {
+		opts = append(opts, tf6server.WithManagedDebug())
+	}
+	err := tf6server.Serve(address, func() tfprotov6.ProviderServer { return protocol.New(p) }, opts...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cannot serve the provider:", err)
 		os.Exit(1)

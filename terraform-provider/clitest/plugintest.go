@@ -3,10 +3,10 @@ package clitest
 import (
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
+	"github.com/gorizond/koldun/terraform-provider/internal/protocol"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
 )
 
@@ -25,7 +25,7 @@ func (m *Mirror) Test(t *testing.T, getenv func(string) string, steps ...resourc
 	resource.Test(t, resource.TestCase{
 		IsUnitTest: true, // run it without TF_ACC=1 as well
 		ProtoV6ProviderFactories: map[string]func() (tfprotov6.ProviderServer, error){
-			"koldun": providerserver.NewProtocol6WithError(p),
+			"koldun": func() (tfprotov6.ProviderServer, error) { return protocol.New(p), nil },
 		},
 		Steps: steps,
 	})

@@ -109,10 +109,11 @@ func TestEveryPermutation(t *testing.T) {
 			}
 			base := maps.Clone(s.base)
 			base["name"] = "perm"
+			checked := map[string]bool{}
 			for i, config := range w.Resource("koldun_"+k.Name).Permutations(base, s.samples, 25) {
 				config = maps.Clone(config)
 				config["name"] = fmt.Sprintf("perm-%d", i)
-				w.Resource("koldun_" + k.Name).CheckUnknown(config)
+				w.Resource("koldun_"+k.Name).CheckUnknown(config, checked)
 				r := w.permute("koldun_"+k.Name, scope, config)
 				if t.Failed() {
 					t.Fatalf("with %v", config)

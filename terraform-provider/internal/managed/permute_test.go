@@ -27,13 +27,14 @@ func TestEveryPermutation(t *testing.T) {
 			}
 			w := begin(t)
 			w.furnish(t)
+			checked := map[string]bool{}
 			base, _ := named(s.base, filled, w.s3.Name).(map[string]any)
 			for i, c := range w.Resource(kind).Permutations(base, s.samples, 32) {
 				config, _ := named(c, fresh, fmt.Sprintf("perm-%d", i)).(map[string]any)
 				if pauses, _ := config["backoff"].([]any); len(pauses) > 0 {
 					delete(config, "ack_wait") // the server replaces it with the backoff
 				}
-				w.Resource(kind).CheckUnknown(config)
+				w.Resource(kind).CheckUnknown(config, checked)
 				if w.permute(t, kind, s, config); t.Failed() {
 					t.Fatalf("with %v", config)
 				}

@@ -41,6 +41,10 @@ func nested(s *tfprotov6.SchemaObject, prior, config tftypes.Value) tftypes.Valu
 		_ = config.As(&now)
 		out := make([]tftypes.Value, len(now))
 		for i, v := range now {
+			if v.IsNull() || !v.IsKnown() {
+				out[i] = v
+				continue
+			}
 			p := tftypes.NewValue(v.Type(), nil)
 			if i < len(before) {
 				p = before[i]

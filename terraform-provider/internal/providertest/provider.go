@@ -10,9 +10,10 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/provider"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/protocol"
 )
 
 // A Provider is a configured provider.
@@ -26,7 +27,7 @@ type Provider struct {
 // New configures a provider. config is as encoding/json decodes it.
 func New(t testing.TB, tested provider.Provider, config map[string]any) *Provider {
 	t.Helper()
-	server := providerserver.NewProtocol6(tested)()
+	server := protocol.New(tested)
 	p := &Provider{t: t, server: server}
 	var err error
 	if p.schema, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}); err != nil {
