@@ -21,7 +21,9 @@ const rotation = 2 * time.Minute
 // reaches NATS, it reports there that it is alive and not ready. Without that,
 // probes would restart it, and it would be in back-off when NATS comes back. health
 // makes its health from the check of NATS.
-func connectAlive(ctx context.Context, name, listen string, log *slog.Logger, health func(nats httpserver.Check) http.Handler) (*bus.Bus, error) {
+func connectAlive(
+	ctx context.Context, name, listen string, hosts []string, log *slog.Logger, health func(nats httpserver.Check) http.Handler,
+) (*bus.Bus, error) {
 	cfg, err := busConfig(name, log)
 	if err != nil {
 		return nil, err
@@ -36,7 +38,8 @@ func connectAlive(ctx context.Context, name, listen string, log *slog.Logger, he
 		unreached := httpserver.Check{Name: "nats", Probe: func(context.Context) error {
 			return errors.New("NATS has not been reached yet")
 		}}
-		served <- httpserver.Serve(waiting, l, health(unreached), httpserver.Options{Name: "health", Grace: time.Second, Logger: slog.New(slog.DiscardHandler)})
+		o := httpserver.Options{Name: "health", Hosts: hosts, Grace: time.Second, Logger: slog.New(slog.DiscardHandler)}
+		served <- httpserver.Serve(waiting, l, health(unreached), o)
 	}()
 	cfg.Patience = rotation
 	b, err := bus.Connect(ctx, cfg)

@@ -17,6 +17,7 @@ import (
 type JobFlags struct {
 	Deadline      time.Duration `default:"0" help:"Stop after this time; 0 is never. The next run continues where this one stopped."`
 	MetricsListen string        `default:"" help:"Address to serve /metrics, /progress and /healthz on; empty serves none."`
+	AllowedHost   []string      `name:"allowed-host" env:"KOLDUN_ALLOWED_HOSTS" placeholder:"NAME" help:"Host name that requests may name beside IP addresses. May be repeated; none is localhost and the names of Services and pods."`
 	ProgressKey   string        `hidden:"" help:"Key of the record to report progress to."`
 }
 
@@ -81,7 +82,7 @@ func (f JobFlags) metrics(ctx context.Context, stage string, r *reporter, log *s
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := httpserver.Serve(ctx, l, mux, httpserver.Options{Name: "metrics", Grace: time.Second, Logger: log}); err != nil {
+		if err := httpserver.Serve(ctx, l, mux, httpserver.Options{Name: "metrics", Hosts: f.AllowedHost, Grace: time.Second, Logger: log}); err != nil {
 			log.Warn("cannot serve metrics", "error", err)
 		}
 	}()

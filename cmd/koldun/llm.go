@@ -23,28 +23,30 @@ import (
 
 // LLMCmd drives an engine. It connects to NATS as the environment says.
 type LLMCmd struct {
-	Listen     string        `default:":8081" help:"Address of /healthz, /readyz and /metrics."`
-	Engine     string        `default:"http://127.0.0.1:9990" help:"Engine to drive. No other client may connect to it."`
-	Supervisor string        `default:"" placeholder:"URL" help:"Health address of the engine's supervisor, which restarts an engine that hangs."`
-	Protocol   string        `default:"dllama" enum:"dllama,openai" help:"API of the engine: that of dllama-api and of Koldun's own, or OpenAI's."`
-	Tokenizer  string        `default:"" placeholder:"FILE" help:"Tokenizer file of the model, for an engine that takes plain messages: tools are written into them as its chat template does."`
-	ServedName string        `default:"" placeholder:"NAME" help:"Name by which the server knows the model; this and the next six flags are for --protocol=openai."`
-	APIKeyFile string        `default:"" placeholder:"FILE" help:"Bearer token of the server, read for each request."`
-	Parameters []string      `placeholder:"NAME" help:"Sampling parameters that the server honours."`
-	Features   []string      `placeholder:"NAME" help:"What the server offers: tools, tool_choice, json_schema, logprobs, dimensions."`
-	Operations []string      `placeholder:"NAME" help:"What the server serves: chat, completion, embedding."`
-	Running    string        `name:"running-metric" placeholder:"NAME" help:"Metric of the server that counts the requests that it computes. With it and the next one, the runner offers fewer slots while others keep the server busy."`
-	Waiting    string        `name:"waiting-metric" placeholder:"NAME" help:"Metric of the server that counts the requests that wait in it."`
-	Session    string        `required:"" help:"Session whose requests are served."`
-	Runner     string        `required:"" help:"Name of this runner, unique in its session."`
-	Model      string        `required:"" help:"Model that the engine serves: NAMESPACE/NAME."`
-	Slots      int           `default:"1" help:"Concurrent requests of the engine."`
-	Group      string        `default:"" help:"Name of the group of this runner, whose weight the registry may hold."`
-	Weight     *int          `placeholder:"100" help:"Share of the requests that the group takes, 0 to 1000, if the registry holds no weight."`
-	Fallback   bool          `help:"Take only requests that no ready runner of another group serves, if the registry holds no weight."`
-	First      time.Duration `default:"30m" help:"Maximum time to the first token."`
-	Between    time.Duration `default:"10m" help:"Maximum time between two tokens."`
-	Grace      time.Duration `default:"25s" help:"Time for running answers after a signal to stop."`
+	Listen      string        `default:":8081" help:"Address of /healthz, /readyz and /metrics."`
+	AllowedHost []string      `name:"allowed-host" env:"KOLDUN_ALLOWED_HOSTS" placeholder:"NAME" help:"Host name that requests may name beside IP addresses. May be repeated; none is localhost and the names of Services and pods."`
+	Engine      string        `default:"http://127.0.0.1:9990" help:"Engine to drive. No other client may connect to it."`
+	Supervisor  string        `default:"" placeholder:"URL" help:"Health address of the engine's supervisor, which restarts an engine that hangs."`
+	RestartKey  string        `name:"restart-key-file" env:"KOLDUN_RESTART_KEY_FILE" placeholder:"FILE" help:"Key for the supervisor to restart the engine, read for each restart."`
+	Protocol    string        `default:"dllama" enum:"dllama,openai" help:"API of the engine: that of dllama-api and of Koldun's own, or OpenAI's."`
+	Tokenizer   string        `default:"" placeholder:"FILE" help:"Tokenizer file of the model, for an engine that takes plain messages: tools are written into them as its chat template does."`
+	ServedName  string        `default:"" placeholder:"NAME" help:"Name by which the server knows the model; this and the next six flags are for --protocol=openai."`
+	APIKeyFile  string        `default:"" placeholder:"FILE" help:"Bearer token of the server, read for each request."`
+	Parameters  []string      `placeholder:"NAME" help:"Sampling parameters that the server honours."`
+	Features    []string      `placeholder:"NAME" help:"What the server offers: tools, tool_choice, json_schema, logprobs, dimensions."`
+	Operations  []string      `placeholder:"NAME" help:"What the server serves: chat, completion, embedding."`
+	Running     string        `name:"running-metric" placeholder:"NAME" help:"Metric of the server that counts the requests that it computes. With it and the next one, the runner offers fewer slots while others keep the server busy."`
+	Waiting     string        `name:"waiting-metric" placeholder:"NAME" help:"Metric of the server that counts the requests that wait in it."`
+	Session     string        `required:"" help:"Session whose requests are served."`
+	Runner      string        `required:"" help:"Name of this runner, unique in its session."`
+	Model       string        `required:"" help:"Model that the engine serves: NAMESPACE/NAME."`
+	Slots       int           `default:"1" help:"Concurrent requests of the engine."`
+	Group       string        `default:"" help:"Name of the group of this runner, whose weight the registry may hold."`
+	Weight      *int          `placeholder:"100" help:"Share of the requests that the group takes, 0 to 1000, if the registry holds no weight."`
+	Fallback    bool          `help:"Take only requests that no ready runner of another group serves, if the registry holds no weight."`
+	First       time.Duration `default:"30m" help:"Maximum time to the first token."`
+	Between     time.Duration `default:"10m" help:"Maximum time between two tokens."`
+	Grace       time.Duration `default:"25s" help:"Time for running answers after a signal to stop."`
 }
 
 // Run serves until ctx ends, then hands back or finishes what it has.
@@ -55,7 +57,7 @@ func (c *LLMCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	b, err := connectAlive(ctx, "llm", cfg.Listen, log, func(nats httpserver.Check) http.Handler {
+	b, err := connectAlive(ctx, "llm", cfg.Listen, c.AllowedHost, log, func(nats httpserver.Check) http.Handler {
 		return sidecar.HealthWithoutBus(cfg.Engine, nats)
 	})
 	if err != nil {
@@ -157,6 +159,7 @@ func (c *LLMCmd) config(log *slog.Logger) (sidecar.Config, error) {
 		Member:   c.Group,
 		Traffic:  c.traffic(),
 		Listen:   listenAddress(c.Listen),
+		Hosts:    c.AllowedHost,
 		Timeouts: sidecar.Timeouts{First: c.First, Between: c.Between},
 		Grace:    c.Grace,
 		Logger:   log,
@@ -165,7 +168,7 @@ func (c *LLMCmd) config(log *slog.Logger) (sidecar.Config, error) {
 		cfg.Loaded = server
 	}
 	if c.Supervisor != "" {
-		if cfg.Supervisor, err = engineapi.NewSupervisor(c.Supervisor); err != nil {
+		if cfg.Supervisor, err = engineapi.NewSupervisor(c.Supervisor, c.RestartKey); err != nil {
 			return cfg, err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 type SuperviseCmd struct {
 	Engine       string        `default:"distributed-llama" help:"Engine that the command runs."`
 	HealthListen string        `default:"" help:"Address of /healthz, /readyz and /metrics; empty is none."`
+	RestartKey   string        `name:"restart-key-file" env:"KOLDUN_RESTART_KEY_FILE" placeholder:"FILE" help:"Where to write the key that restarts the engine, for the sidecar; empty: it is not restarted by request."`
 	WaitFor      []string      `placeholder:"HOST:PORT" help:"Health address of a worker's supervisor: the command starts once the worker listens. May be repeated."`
 	Grace        time.Duration `default:"0" help:"How long a session may continue after a signal to end; 0 is 110s for a root, 140s for a worker."`
 	Command      []string      `arg:"" passthrough:"" help:"Program and arguments, after --."`
@@ -38,6 +39,7 @@ func (c *SuperviseCmd) Run(ctx context.Context, log *slog.Logger) error {
 		Engine:       engine.Process,
 		WaitFor:      c.WaitFor,
 		HealthListen: listenAddress(c.HealthListen),
+		KeyFile:      c.RestartKey,
 		Grace:        c.Grace,
 		Init:         os.Getpid() == 1,
 		Output:       os.Stdout,

@@ -31,8 +31,12 @@ func (r Root) sidecar() workload.Container {
 	if r.Member != "" {
 		args = append(args, "--group="+r.Member)
 	}
-	if r.Engine.Process != nil {
+	var env map[string]string
+	if p := r.Engine.Process; p != nil {
 		args = append(args, "--supervisor=http://127.0.0.1:"+names.PortRef(engine.PortHealth))
+		if p.KeyFile != "" { // no argument, because older images know none
+			env = map[string]string{engine.EnvRestartKeyFile: p.KeyFile}
+		}
 	}
 	if r.Engine.Slots > 1 {
 		args = append(args, fmt.Sprintf("--slots=%d", r.Engine.Slots))
@@ -44,6 +48,7 @@ func (r Root) sidecar() workload.Container {
 	out := workload.Container{
 		Name:      "llm",
 		Image:     r.Spec.Koldun,
+		Env:       env,
 		Secrets:   []string{r.BusSecret},
 		Login:     r.Login,
 		ProbePort: engine.PortSidecar,

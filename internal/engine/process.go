@@ -7,6 +7,9 @@ type Process struct {
 	Needs string
 	// Role returns the role of a command line, the program first.
 	Role func(command []string) Role
+	// KeyFile is where the supervisor of a root writes the key that its sidecar needs to
+	// restart the engine, in a folder that both have.
+	KeyFile string
 	// TextBegin and TextEnd enclose a prompt with its completion in the output.
 	// Each is four bytes long.
 	TextBegin, TextEnd string
@@ -17,6 +20,13 @@ type Process struct {
 	// goes on after a completion that broke off.
 	Resumes func(line []byte) bool
 }
+
+const (
+	// RestartKeyHeader is the header with the key in requests to restart an engine, and
+	// EnvRestartKeyFile the variable with the path of its file.
+	RestartKeyHeader  = "Koldun-Restart-Key"
+	EnvRestartKeyFile = "KOLDUN_RESTART_KEY_FILE"
+)
 
 // A Role is the part that a process plays in a topology.
 type Role int

@@ -189,7 +189,7 @@ func managerOptions(scheme *runtime.Scheme, o Options) ctrl.Options {
 	lease, renew := leaseDuration, renewDeadline
 	return ctrl.Options{
 		Scheme:                        scheme,
-		Metrics:                       server.Options{BindAddress: o.Metrics},
+		Metrics:                       server.Options{BindAddress: o.Metrics, FilterProvider: guardMetrics},
 		HealthProbeBindAddress:        o.Health,
 		LeaderElection:                o.LeaderElection,
 		LeaderElectionID:              leaseName,

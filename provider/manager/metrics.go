@@ -2,14 +2,25 @@ package manager
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/statemetrics"
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/gorizond/koldun/internal/network/httpserver"
 )
+
+// guardMetrics lets requests for metrics pass what those of all servers pass.
+func guardMetrics(*rest.Config, *http.Client) (server.Filter, error) {
+	return func(_ logr.Logger, h http.Handler) (http.Handler, error) { return httpserver.Guard(h), nil }, nil
+}
 
 // metricOptions registers what is measured of managed resources.
 func metricOptions(countEvery time.Duration) (*controller.MetricOptions, error) {

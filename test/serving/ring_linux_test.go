@@ -58,9 +58,13 @@ func (s *stack) ring(t *testing.T, dir string) []*process {
 	t.Helper()
 	model, tokenizer := s.convertTiny(t)
 	var nodes []*process
+	key := filepath.Join(t.TempDir(), "key")
 	supervisor := func(name string, waitFor []string, command ...string) (health string) {
 		health = address(t)
 		args := []string{s.bin, "supervise", "--health-listen=" + health}
+		if len(waitFor) > 0 {
+			args = append(args, "--restart-key-file="+key)
+		}
 		for _, w := range waitFor {
 			args = append(args, "--wait-for="+w)
 		}
@@ -81,7 +85,7 @@ func (s *stack) ring(t *testing.T, dir string) []*process {
 	}, peers...)...)
 	s.sidecarHealth = address(t)
 	s.sidecars = append(s.sidecars, s.processes.start("sidecar", s.logins.envOfRunner(plan{}, "ring"),
-		s.bin, "llm", "--listen="+s.sidecarHealth, "--engine=http://127.0.0.1:"+port, "--supervisor=http://"+root,
+		s.bin, "llm", "--listen="+s.sidecarHealth, "--engine=http://127.0.0.1:"+port, "--supervisor=http://"+root, "--restart-key-file="+key,
 		"--session="+names.Session(namespace, modelName, ""), "--runner=ring", "--model="+modelID, "--between=5s", "--first=5s"))
 	ready(t, s.sidecarHealth)
 	return nodes

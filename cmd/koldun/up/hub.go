@@ -36,7 +36,7 @@ func serveHub(ctx context.Context, dir string, log *slog.Logger) (*localHub, err
 	go func() {
 		defer close(h.done)
 		defer func() { _ = server.Close() }()
-		if err := httpserver.Serve(ctx, l, server, httpserver.Options{Name: "hub", Grace: time.Second, Logger: log}); err != nil {
+		if err := httpserver.Serve(ctx, l, server, httpserver.Options{Name: "hub", Hosts: []string{"localhost"}, Grace: time.Second, Logger: log}); err != nil {
 			log.Error("cannot serve hub", "error", err)
 		}
 	}()

@@ -33,6 +33,9 @@ func published() string {
 // lacks.
 const volumeBin = "bin"
 
+// keyFile is where the supervisor of a root writes the key to restart its engine.
+func keyFile() string { return names.DirRef(volumeBin) + "/restart-key" }
+
 // Engine returns the description. The engine is selected by any image that a
 // claim names, and by more nodes than one.
 func Engine() engine.Engine {
@@ -56,6 +59,7 @@ func Engine() engine.Engine {
 		Process: &engine.Process{
 			Needs:     "name an image that holds dllama and dllama-api on PATH, built for the processors of its nodes, such as " + Image,
 			Role:      role,
+			KeyFile:   keyFile(),
 			TextBegin: textBegin,
 			TextEnd:   textEnd,
 			Classify:  classify,
@@ -82,6 +86,7 @@ func root(r engine.Root) engine.Pod {
 	pod := supervised("engine", r.Node, args)
 	if r.Sidecar {
 		pod.Main.ProbePort = ""
+		pod.Main.Env = map[string]string{engine.EnvRestartKeyFile: keyFile()}
 	}
 	return pod
 }

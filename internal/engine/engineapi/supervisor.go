@@ -5,9 +5,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
@@ -22,15 +24,17 @@ const maxState = 256
 // supervise).
 type Supervisor struct {
 	URL string // of its health port, on this machine: "http://127.0.0.1:9991"
+	// KeyFile is where the supervisor writes the key for Restart; empty: it asks for none.
+	KeyFile string
 }
 
-// NewSupervisor returns the client for a URL. Errors: Invalid.
-func NewSupervisor(rawURL string) (Supervisor, error) {
+// NewSupervisor returns the client for a URL and a file with the key. Errors: Invalid.
+func NewSupervisor(rawURL, keyFile string) (Supervisor, error) {
 	u, err := parseURL("supervisor", rawURL)
 	if err != nil {
 		return Supervisor{}, err
 	}
-	return Supervisor{URL: "http://" + u.Host}, nil
+	return Supervisor{URL: "http://" + u.Host, KeyFile: keyFile}, nil
 }
 
 // Restart ends the engine's process and starts it again. It returns once that
@@ -42,6 +46,13 @@ func (s Supervisor) Restart(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/restart", nil)
 	if err != nil {
 		return fault.Errorf(fault.Invalid, "cannot ask supervisor %q to restart the engine: %w", s.URL, err)
+	}
+	if s.KeyFile != "" {
+		key, err := os.ReadFile(s.KeyFile)
+		if err != nil {
+			return fault.Errorf(fault.Transient, "cannot ask the supervisor to restart the engine: %w", err)
+		}
+		req.Header.Set(engine.RestartKeyHeader, strings.TrimSpace(string(key)))
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -96,6 +96,7 @@ func request(ctx context.Context, client *http.Client, address string) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
+	req.Host = "localhost" // which each supervisor serves, by whatever name it is reached
 	res, err := client.Do(req)
 	if err != nil {
 		return reply{}, errors.Unwrap(err)

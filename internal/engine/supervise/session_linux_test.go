@@ -19,9 +19,7 @@ func TestRootRestartsWithItsWorker(t *testing.T) {
 	worker := supervised(t, Config{Engine: process(), Command: self("worker", "worker", filepath.Join(t.TempDir(), "port"))})
 	root := supervised(t, Config{Engine: process(), Command: self("api", "api"), WaitFor: []string{strings.TrimPrefix(worker.url, "http://")}})
 	root.state("serving", http.StatusOK)
-	if code := post(t, worker.url+"/restart"); code != http.StatusAccepted {
-		t.Fatalf("status %d", code)
-	}
+	worker.restart()
 	waittest.Until(t, "the root restarts", func() bool {
 		_, text := get(root.url + "/metrics")
 		return strings.Contains(text, "koldun_supervised_restarts_total 1")
@@ -47,7 +45,7 @@ func TestSession(t *testing.T) {
 		_, text := get(w.url + "/session?is=" + first)
 		next <- strings.TrimSpace(text)
 	}()
-	post(t, w.url+"/restart")
+	w.restart()
 	if second := waittest.Receive(t, "the next session", next); second == first || !strings.HasPrefix(second, strings.Split(first, ".")[0]+".") {
 		t.Errorf("the session after %q is %q", first, second)
 	}

@@ -35,6 +35,9 @@ type Config struct {
 	WaitFor []string
 	// HealthListen is HOST:PORT of /healthz, /readyz and /metrics; empty is none.
 	HealthListen string
+	// KeyFile is where Run writes a new key, which POST /restart asks for; empty: it
+	// refuses all.
+	KeyFile string
 	// Grace is the time for a session to end after the context has ended; 0 is
 	// the default of the role: 110 s for a root, 140 s for a worker.
 	Grace time.Duration
@@ -58,6 +61,7 @@ type supervisor struct {
 	births sync.Mutex // held while a process is created or orphans are reaped
 	// restart receives the reasons of requests to restart the process.
 	restart chan string
+	key     string          // of KeyFile
 	ending  <-chan struct{} // closed when health is served no more
 
 	mu    sync.Mutex
@@ -132,6 +136,10 @@ func (s *supervisor) serveHealth(ctx context.Context, helpers *sync.WaitGroup) e
 	}
 	l, err := httpserver.Listen(ctx, s.HealthListen)
 	if err != nil {
+		return err
+	}
+	if err := s.writeKey(); err != nil {
+		_ = l.Close()
 		return err
 	}
 	if s.Health != nil {

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/model/progress"
 	"github.com/gorizond/koldun/test/waittest"
@@ -44,6 +46,7 @@ func (b *buffer) String() string {
 type world struct {
 	t    *testing.T
 	url  string
+	key  string // its file
 	out  *buffer
 	stop context.CancelFunc
 	end  chan error
@@ -55,7 +58,8 @@ func supervised(t *testing.T, c Config) *world {
 	w := &world{t: t, out: &buffer{}, stop: stop, end: make(chan error, 1)}
 	addr := make(chan string, 1)
 	c.HealthListen, c.Health, c.Output = "127.0.0.1:0", func(a string) { addr <- a }, w.out
-	c.Logger = slog.New(slog.DiscardHandler)
+	c.Logger, c.KeyFile = slog.New(slog.DiscardHandler), filepath.Join(t.TempDir(), "key")
+	w.key = c.KeyFile
 	go func() { w.end <- Run(ctx, c) }()
 	select {
 	case a := <-addr:
@@ -215,22 +219,22 @@ func TestWaitEndsWithContext(t *testing.T) {
 	w.ended()
 }
 
-func post(t *testing.T, url string) int {
-	t.Helper()
-	res, err := waittest.Client().Post(url, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = res.Body.Close()
-	return res.StatusCode
+// restart asks for a restart as the sidecar does, until there is a process to end.
+func (w *world) restart() {
+	w.t.Helper()
+	waittest.Until(w.t, "a restart to begin", func() bool {
+		err := (engineapi.Supervisor{URL: w.url, KeyFile: w.key}).Restart(w.t.Context())
+		if err != nil && !fault.Is(err, fault.Conflict) {
+			w.t.Fatal(err)
+		}
+		return err == nil
+	})
 }
 
 func TestRestartIsAskedFor(t *testing.T) {
 	w := supervised(t, Config{Engine: process(), Command: self("api", "api")})
 	w.state("serving", http.StatusOK)
-	if code := post(t, w.url+"/restart"); code != http.StatusAccepted {
-		t.Errorf("status %d", code)
-	}
+	w.restart()
 	waittest.Until(t, "a restart", func() bool {
 		_, text := get(w.url + "/metrics")
 		return strings.Contains(text, "koldun_supervised_restarts_total 1")
@@ -241,18 +245,21 @@ func TestRestartIsAskedFor(t *testing.T) {
 }
 
 func TestRestartIsRefused(t *testing.T) {
-	s := &supervisor{restart: make(chan string)}
+	s := &supervisor{restart: make(chan string), key: "secret"}
 	for name, c := range map[string]struct {
-		from string
-		want int
+		from, key string
+		want      int
 	}{
-		"Stranger":   {"10.0.0.7:1", http.StatusForbidden},
-		"NoAddress":  {"", http.StatusForbidden},
-		"NotRunning": {"[::1]:1", http.StatusConflict},
+		"Stranger":   {"10.0.0.7:1", "secret", http.StatusForbidden},
+		"NoAddress":  {"", "secret", http.StatusForbidden},
+		"NoKey":      {"127.0.0.1:1", "", http.StatusForbidden},
+		"OtherKey":   {"127.0.0.1:1", "Secret", http.StatusForbidden},
+		"NotRunning": {"[::1]:1", "secret", http.StatusConflict},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodPost, "/restart", nil)
 			r.RemoteAddr = c.from
+			r.Header.Set(engine.RestartKeyHeader, c.key)
 			w := httptest.NewRecorder()
 			s.handleRestart(w, r)
 			if w.Code != c.want {
@@ -260,6 +267,47 @@ func TestRestartIsRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A page of a site, whose browser runs on the machine of the supervisor, cannot restart
+// the engine, and cannot look at it after DNS rebinding.
+func TestPagesOfSitesAreRefused(t *testing.T) {
+	w := supervised(t, Config{Engine: process(), Command: self("api", "api")})
+	w.state("serving", http.StatusOK)
+	for name, c := range map[string]struct {
+		method, path, host, origin string
+		want                       int
+	}{
+		"Restart":        {http.MethodPost, "/restart", "", "https://evil.example", http.StatusForbidden},
+		"RestartRebound": {http.MethodPost, "/restart", "evil.example", "http://evil.example", http.StatusMisdirectedRequest},
+		"RestartNoPage":  {http.MethodPost, "/restart", "", "", http.StatusForbidden},
+		"ReadRebound":    {http.MethodGet, "/metrics", "evil.example", "", http.StatusMisdirectedRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := http.NewRequestWithContext(t.Context(), c.method, w.url+c.path, strings.NewReader(""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = c.host
+			r.Header.Set("Content-Type", "text/plain")
+			if c.origin != "" {
+				r.Header.Set("Origin", c.origin)
+			}
+			res, err := waittest.Client().Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = res.Body.Close()
+			if res.StatusCode != c.want {
+				t.Errorf("status %d, want %d", res.StatusCode, c.want)
+			}
+		})
+	}
+	if _, text := get(w.url + "/metrics"); !strings.Contains(text, "koldun_supervised_restarts_total 0") {
+		t.Error("the engine was restarted")
+	}
+	w.stop()
+	w.ended()
 }
 
 // A worker that hangs does not notice that its root has left: it is ended, so

@@ -51,12 +51,16 @@ func (s *supervisor) watch(ctx context.Context, c *child, broken <-chan string) 
 }
 
 // handleRestart handles POST /restart, which restarts the engine. It accepts only
-// clients on loopback, such as the sidecar in the same pod, which detects hanging
-// engines. It answers 202 if the engine is being stopped, 409 if none runs.
+// clients on loopback with the key, such as the sidecar in the same pod, which detects
+// hanging engines. It answers 202 if the engine is being stopped, 409 if none runs.
 func (s *supervisor) handleRestart(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil || !net.ParseIP(host).IsLoopback() {
 		answer(w, http.StatusForbidden, "only from this machine")
+		return
+	}
+	if !s.knowsKey(r) {
+		answer(w, http.StatusForbidden, "only with the key in the file of --restart-key-file")
 		return
 	}
 	wait := time.NewTimer(lookEvery)

@@ -37,7 +37,7 @@ func TestServeAnswersWhileItDrains(t *testing.T) {
 		in := bufio.NewReader(c)
 		return func(path string) bool {
 			t.Helper()
-			if _, err := io.WriteString(c, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"); err != nil {
+			if _, err := io.WriteString(c, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"); err != nil {
 				t.Error(err)
 			}
 			r, err := http.ReadResponse(in, nil)

@@ -21,7 +21,7 @@ func TestSlowHeadersAreCutOff(t *testing.T) {
 	gone := make(chan bool)
 	go func() {
 		defer close(gone)
-		_, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\nSlow: ")
+		_, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\nSlow: ")
 		for ; err == nil; time.Sleep(time.Millisecond) {
 			_, err = io.WriteString(c, "x")
 		}
@@ -41,7 +41,7 @@ func TestHeadersThatAreTooLargeAreRefused(t *testing.T) {
 	// Send exactly what the server reads: unread bytes would make the system
 	// reset the connection, which could overtake the answer.
 	const slack = 4096 // added by net/http to the limit
-	header := "GET / HTTP/1.1\r\nHost: x\r\nLarge: "
+	header := "GET / HTTP/1.1\r\nHost: localhost\r\nLarge: "
 	if _, err := io.WriteString(c, header+strings.Repeat("x", maxHeaderBytes+slack-len(header))); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestHeadersThatAreTooLargeAreRefused(t *testing.T) {
 // A header that stays below the limit is served.
 func TestLargeHeadersAreServed(t *testing.T) {
 	c := dial(t, Options{HeaderTimeout: time.Minute})
-	header := "GET / HTTP/1.1\r\nHost: x\r\nLarge: " + strings.Repeat("x", maxHeaderBytes/2) + "\r\n\r\n"
+	header := "GET / HTTP/1.1\r\nHost: localhost\r\nLarge: " + strings.Repeat("x", maxHeaderBytes/2) + "\r\n\r\n"
 	if _, err := io.WriteString(c, header); err != nil {
 		t.Fatal(err)
 	}

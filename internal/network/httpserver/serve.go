@@ -40,6 +40,12 @@ type Options struct {
 	// HeaderTimeout is the time in which a client must send the header of a
 	// request; 0 means 10 s.
 	HeaderTimeout time.Duration
+	// Hosts are the names that requests may have in the Host header, beside IP addresses.
+	// None: localhost, and those of Services and pods. AnyHost allows all.
+	Hosts []string
+	// OwnGuard means that the handler refuses other hosts and pages of other sites itself,
+	// because the answer depends on its configuration or has a form of its own.
+	OwnGuard bool
 }
 
 // Listen opens a TCP listener on "host:port"; port 0 means any free port. If the
@@ -65,7 +71,8 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 // ErrShutdown, and finally closes their connections. It then returns nil.
 //
 // A client must send the header of a request, of at most 64 KiB, within
-// HeaderTimeout. Requests and answers have no time limit, because streams last
+// HeaderTimeout. Requests for other hosts get 421, and requests of pages of other sites
+// that could change something 403. Requests and answers have no time limit, because streams last
 // for minutes: handlers limit their reads and writes with
 // http.ResponseController.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error {
@@ -83,6 +90,9 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error
 		headerTimeout = defaultHeaderTimeout
 	}
 
+	if !o.OwnGuard {
+		h = guard(h, o.Hosts)
+	}
 	requests, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer endRequests(ErrShutdown)
 	leaving := &drain{quiet: min(quiet, o.Drain)}

@@ -14,6 +14,7 @@ type Config struct {
 	Bus      *bus.Bus // the caller closes it after Run
 	Identity string   // of this process, shown in leases
 	Listen   string   // "host:port" of health and metrics; "" for none
+	Hosts    []string // of health and metrics, see httpserver.Options
 
 	// MaxAttempts is how often a request is tried before its first token.
 	// Default 3.

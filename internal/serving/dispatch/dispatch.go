@@ -39,7 +39,7 @@ func Run(ctx context.Context, cfg Config) error {
 	var g errgroup.Group
 	if listener != nil {
 		g.Go(func() error {
-			return httpserver.Serve(ctx, listener, m.health(), httpserver.Options{Name: "health", Grace: time.Second, Logger: cfg.Logger})
+			return httpserver.Serve(ctx, listener, m.health(), httpserver.Options{Name: "health", Hosts: cfg.Hosts, Grace: time.Second, Logger: cfg.Logger})
 		})
 	}
 	g.Go(func() error { m.run(ctx); return nil })

@@ -42,9 +42,9 @@ func Run(ctx context.Context, cfg Config) error {
 			return err
 		}
 		healthAddr = health.Addr()
-		h := httpserver.AllowHosts(httpserver.Health(p.metrics.registry, p.checks(ctx)...), cfg.Hosts)
+		h := httpserver.Health(p.metrics.registry, p.checks(ctx)...)
 		group.Go(func() error {
-			return httpserver.Serve(healthCtx, health, h, httpserver.Options{Name: "health", Logger: cfg.Logger})
+			return httpserver.Serve(healthCtx, health, h, httpserver.Options{Name: "health", Hosts: httpserver.HostsOrAny(cfg.Hosts), Logger: cfg.Logger})
 		})
 	}
 	if cfg.listening != nil {
@@ -101,7 +101,8 @@ func (p *process) serveOn(ctx context.Context, b *bus.Bus, l net.Listener) error
 	if err := g.synced(ctx); err != nil {
 		return fault.UnlessStopped(ctx, err)
 	}
-	o := httpserver.Options{Name: "api", Grace: p.cfg.Grace, Drain: p.cfg.drain(), Logger: p.cfg.Logger}
+	// The handler answers other hosts and pages of other sites in the form of the API.
+	o := httpserver.Options{Name: "api", OwnGuard: true, Grace: p.cfg.Grace, Drain: p.cfg.drain(), Logger: p.cfg.Logger}
 	return httpserver.Serve(ctx, l, under(p.cfg.BasePath, g.Handler()), o)
 }
 

@@ -60,7 +60,8 @@ type Config struct {
 	// Traffic is the group until the registry lists Member as a member of the
 	// Model; nil is the group without a name.
 	Traffic *queue.Traffic
-	Listen  string // "host:port" of health and metrics; "" for none
+	Listen  string   // "host:port" of health and metrics; "" for none
+	Hosts   []string // of health and metrics, see httpserver.Options
 	// Supervisor restarts the engine, and with it the whole topology, when it is
 	// silent for longer than Timeouts allow: a hanging engine never recovers. nil
 	// disables restarts.

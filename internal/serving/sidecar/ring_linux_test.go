@@ -41,6 +41,7 @@ type nodes struct {
 	url     string   // of the root
 	port    string   // of the root
 	health  string   // HOST:PORT of the root's supervisor
+	key     string   // file of the key for it
 	workers []string // ports
 	links   []*proxytest.Proxy
 }
@@ -54,7 +55,7 @@ func startNodes(tb testing.TB, workers int, m files) *nodes {
 	var waitFor, peers []string
 	for range workers {
 		port := strconv.Itoa(porttest.Port(tb))
-		waitFor = append(waitFor, supervised(tb, nil, filepath.Join(dir, "dllama"), "worker", "--host", "127.0.0.1", "--port", port, "--nthreads", "1", "--net-turbo", "0"))
+		waitFor = append(waitFor, supervised(tb, "", nil, filepath.Join(dir, "dllama"), "worker", "--host", "127.0.0.1", "--port", port, "--nthreads", "1", "--net-turbo", "0"))
 		link := proxytest.Start(tb, "127.0.0.1:"+port)
 		n.workers, n.links, peers = append(n.workers, port), append(n.links, link), append(peers, link.Address())
 	}
@@ -65,14 +66,15 @@ func startNodes(tb testing.TB, workers int, m files) *nodes {
 	if workers > 0 {
 		command = append(append(command, "--workers"), peers...)
 	}
-	n.health = supervised(tb, waitFor, command...)
+	n.key = filepath.Join(tb.TempDir(), "key")
+	n.health = supervised(tb, n.key, waitFor, command...)
 	n.url = "http://127.0.0.1:" + n.port
 	return n
 }
 
 // supervisor returns a client of the root's supervisor.
 func (n *nodes) supervisor() engineapi.Supervisor {
-	return engineapi.Supervisor{URL: "http://" + n.health}
+	return engineapi.Supervisor{URL: "http://" + n.health, KeyFile: n.key}
 }
 
 // kill kills the process at a port.
@@ -100,13 +102,13 @@ func ring(t *testing.T, workers int) target {
 
 // supervised runs a command until the test ends and returns the address of its
 // health.
-func supervised(tb testing.TB, waitFor []string, command ...string) string {
+func supervised(tb testing.TB, keyFile string, waitFor []string, command ...string) string {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	addr, done := make(chan string, 1), make(chan error, 1)
 	w := world{}
 	cfg := supervise.Config{
-		Command: command, Engine: distributedllama.Engine().Process, WaitFor: waitFor, HealthListen: "127.0.0.1:0", Health: func(a string) { addr <- a },
+		Command: command, Engine: distributedllama.Engine().Process, WaitFor: waitFor, KeyFile: keyFile, HealthListen: "127.0.0.1:0", Health: func(a string) { addr <- a },
 		Grace: time.Millisecond, Output: tb.Output(), Logger: w.logger(filepath.Base(command[0])),
 	}
 	go func() { done <- supervise.Run(ctx, cfg) }()

@@ -52,7 +52,7 @@ func Run(ctx context.Context, cfg Config) error {
 	var g errgroup.Group
 	if listener != nil {
 		g.Go(func() error {
-			return httpserver.Serve(work, listener, health{r, d}.handler(), httpserver.Options{Name: "health", Grace: time.Second, Logger: cfg.Logger})
+			return httpserver.Serve(work, listener, health{r, d}.handler(), httpserver.Options{Name: "health", Hosts: cfg.Hosts, Grace: time.Second, Logger: cfg.Logger})
 		})
 	}
 	g.Go(func() error { a.announce(work); return nil })

@@ -86,7 +86,7 @@ func Run(ctx context.Context, c Config) error {
 		s.health = l.Addr()
 		check := httpserver.Check{Name: "engine", Probe: func(context.Context) error { return *s.notReady.Load() }}
 		g.Go(func() error {
-			return httpserver.Serve(healthCtx, l, httpserver.AllowHosts(httpserver.Health(s.metrics.Gatherer(), check), c.Hosts), httpserver.Options{Name: "health", Grace: time.Second, Logger: c.Logger})
+			return httpserver.Serve(healthCtx, l, httpserver.Health(s.metrics.Gatherer(), check), httpserver.Options{Name: "health", Hosts: httpserver.HostsOrAny(c.Hosts), Grace: time.Second, Logger: c.Logger})
 		})
 	}
 	g.Go(func() error {

@@ -42,7 +42,7 @@ func (s *server) run(ctx context.Context) (err error) {
 	if s.Ready != nil {
 		s.Ready(l.Addr(), s.health)
 	}
-	return httpserver.Serve(ctx, l, httpserver.AllowHosts(h, s.Hosts), httpserver.Options{Name: "api", Grace: s.Grace, Logger: s.Logger})
+	return httpserver.Serve(ctx, l, h, httpserver.Options{Name: "api", Hosts: httpserver.HostsOrAny(s.Hosts), Grace: s.Grace, Logger: s.Logger})
 }
 
 func (s *server) logModel(i llama.Info) {
