@@ -52,7 +52,7 @@ type compactionItem struct {
 func NewCompaction(o Options, summary string, usage *openai.Usage) Compaction {
 	return Compaction{
 		ID: "resp_" + o.ID, Object: "response.compaction", Created: o.Created, Usage: newUsage(usage),
-		Output: []compactionItem{{Type: KindCompaction, ID: "cmp_" + o.ID, Content: base64.StdEncoding.EncodeToString(encode(compacted{Version: 1, Summary: summary}))}},
+		Output: []compactionItem{{Type: KindCompaction, ID: "cmp_" + o.ID, Content: compacted{Version: 1, Summary: summary}.encode()}},
 	}
 }
 

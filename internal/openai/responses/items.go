@@ -11,9 +11,6 @@ import (
 
 // An Item is one item of the input, or of an output that is input again.
 type Item struct {
-	// Raw is the item as it came, or a user's message for a plain string: it can be
-	// stored and parsed again.
-	Raw  json.RawMessage
 	Kind string // one of the kinds below
 	ID   string // "" if it has none
 
@@ -117,15 +114,14 @@ func (r *Request) refuseUnread(o openai.Object, items []Item) {
 }
 
 func userMessage(text string) Item {
-	raw, _ := openai.Encode(map[string]string{"type": KindMessage, "role": "user", "content": text})
-	return Item{Raw: raw, Kind: KindMessage, Role: openai.User, Text: text}
+	return Item{Kind: KindMessage, Role: openai.User, Text: text}
 }
 
 func parseItems(o openai.Object, name string, items []json.RawMessage) []Item {
 	out := make([]Item, 0, len(items))
 	for i, raw := range items {
 		item := openai.NewObject(fmt.Sprintf("%s[%d]", name, i), raw)
-		out = append(out, parseItem(item, raw))
+		out = append(out, parseItem(item))
 		o.Adopt(item)
 		if o.Err() != nil {
 			return nil
@@ -135,8 +131,8 @@ func parseItems(o openai.Object, name string, items []json.RawMessage) []Item {
 }
 
 // parseItem takes {role, content} without a type as a message, as OpenAI does.
-func parseItem(o openai.Object, raw json.RawMessage) Item {
-	item := Item{Raw: raw}
+func parseItem(o openai.Object) Item {
+	var item Item
 	item.ID, _ = o.Text("id")
 	kind, ok := o.Text("type")
 	if !ok && o.Has("role") {

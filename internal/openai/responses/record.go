@@ -13,11 +13,14 @@ type Record struct {
 	Response json.RawMessage   `json:"response"`
 }
 
-// NewRecord returns what is stored of a response to the given input.
+// NewRecord returns what is stored of a response to the given input: only what the model
+// reads.
 func NewRecord(input []Item, r *Response) *Record {
 	record := &Record{Input: make([]json.RawMessage, 0, len(input)), Response: encode(r)}
 	for _, item := range input {
-		record.Input = append(record.Input, item.Raw)
+		if stored, ok := item.stored(); ok {
+			record.Input = append(record.Input, stored)
+		}
 	}
 	return record
 }

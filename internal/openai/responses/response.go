@@ -95,7 +95,7 @@ func newUsage(u *openai.Usage) *Usage {
 
 // Options are what is known of an answer before it begins.
 type Options struct {
-	ID      string // without a prefix
+	ID      string // without a prefix; who knows it can read the response
 	Model   string // as it is resolved
 	Created int64  // Unix time in seconds
 	Now     func() time.Time

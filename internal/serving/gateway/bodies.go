@@ -60,6 +60,32 @@ func (m *meteredBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// loads is the part of the memory that is taken while a stored message is read whose
+// size is not known.
+const loads = 8
+
+// expect takes memory for a message that is about to be read, until it is read. It
+// reports whether there is some.
+func (m *meteredBody) expect() (free func(), ok bool) {
+	n := min(m.bodies.most/loads, maxLoad)
+	if !m.bodies.take(m.tenant, n) {
+		return nil, false
+	}
+	return func() { m.bodies.give(m.tenant, n) }, true
+}
+
+// maxLoad is the size of the largest message of most NATS servers.
+const maxLoad = 8 << 20
+
+// hold takes memory for what was read beside the body, and reports whether there is some.
+func (m *meteredBody) hold(n int64) bool {
+	if !m.bodies.take(m.tenant, n) {
+		return false
+	}
+	m.held += n
+	return true
+}
+
 // free gives the memory back. Further calls do nothing.
 func (m *meteredBody) free() {
 	if m == nil || m.held == 0 {

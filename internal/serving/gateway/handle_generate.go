@@ -14,7 +14,8 @@ import (
 // operation of one request.
 func (g *Gateway) handleGenerate(begin func(incoming) operation) handleFunc {
 	return func(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
-		t := &generation{body: &meteredBody{bodies: g.bodies, tenant: in.caller.tenant}, reply: reply{g: g, in: in, operation: begin(in)}}
+		in.body = &meteredBody{bodies: g.bodies, tenant: in.caller.tenant}
+		t := &generation{body: in.body, reply: reply{g: g, in: in, operation: begin(in)}}
 		kept := false // also if decoding panics
 		defer func() {
 			if !kept {

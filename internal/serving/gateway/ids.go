@@ -21,6 +21,13 @@ func newID(now time.Time) string {
 	return crockford.EncodeToString(b[:])
 }
 
+// newSecretID returns 26 letters and digits that nobody can guess: 128 random bits.
+func newSecretID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return crockford.EncodeToString(b[:])
+}
+
 // requestID returns the id of a request in the queue and in the client's
 // headers.
 func requestID(id string) string { return "req_" + id }

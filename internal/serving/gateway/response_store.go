@@ -25,7 +25,7 @@ func storeOf(b *bus.Bus, cfg Config) responseStore {
 	if cfg.ResponsesTTL == 0 {
 		return responsestore.None{}
 	}
-	return responsestore.New(b, cfg.ResponsesTTL, cfg.Logger)
+	return responsestore.New(b, cfg.ResponsesTTL, cfg.ResponsesMaxBytes, cfg.Logger)
 }
 
 // A memory holds the last response of one connection, whether it is stored or not:

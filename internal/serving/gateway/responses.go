@@ -17,7 +17,7 @@ func (g *Gateway) responses(kept responseStore) endpoint {
 	return endpoint{
 		label: "response", method: http.MethodPost, path: responsesPath, shape: responseError,
 		handle: g.handleGenerate(func(in incoming) operation {
-			r := &responding{kept: kept, in: in}
+			r := &responding{kept: kept, in: in, id: newSecretID()}
 			return operation{
 				label: telemetry.OperationChat, reasoning: reasoningContent, decode: r.decode,
 				stream: func(o openai.StreamOptions) chunks { return responses.NewStream(r.request, r.options(o.Model)) },
@@ -38,7 +38,7 @@ func responseError(e *openai.Error) any { return responses.Rename(e) }
 // compaction returns the operation that compacts one conversation: the model
 // summarizes it.
 func (g *Gateway) compaction(in incoming) operation {
-	r := &responding{kept: g.stored, in: in}
+	r := &responding{kept: g.stored, in: in, id: newSecretID()}
 	return operation{
 		label: telemetry.OperationChat, reasoning: reasoningContent,
 		decode: func(ctx context.Context, body []byte) (openai.Request, error) {
@@ -61,6 +61,7 @@ func (g *Gateway) compaction(in incoming) operation {
 type responding struct {
 	kept    responseStore
 	in      incoming
+	id      string // of the response: logs and records have the request's
 	request *responses.Request
 	keep    func(*responses.Response) bool // see responses.Options
 }
@@ -90,7 +91,7 @@ func (r *responding) decode(ctx context.Context, body []byte) (openai.Request, e
 }
 
 func (r *responding) options(model string) responses.Options {
-	return responses.Options{ID: r.in.id, Model: model, Created: r.in.begun.Unix(), Now: time.Now, Keep: r.keep}
+	return responses.Options{ID: r.id, Model: model, Created: r.in.begun.Unix(), Now: time.Now, Keep: r.keep}
 }
 
 // resolve returns the whole input: what the previous response had, and the request's
@@ -98,7 +99,7 @@ func (r *responding) options(model string) responses.Options {
 func (r *responding) resolve(ctx context.Context, request *responses.Request) ([]responses.Item, error) {
 	var items []responses.Item
 	if request.PreviousID != "" {
-		before, err := r.kept.Get(ctx, r.in.caller.tenant, request.PreviousID)
+		before, err := r.load(ctx, request.PreviousID)
 		if err != nil {
 			return nil, err
 		}
@@ -122,6 +123,24 @@ func (r *responding) resolve(ctx context.Context, request *responses.Request) ([
 	return items, nil
 }
 
+// load returns a stored response, nil if there is none. It has taken the memory for it,
+// which the body of the request gives back.
+func (r *responding) load(ctx context.Context, id string) (*responses.Record, error) {
+	free, ok := r.in.body.expect()
+	if !ok {
+		return nil, &errBusy().Error
+	}
+	defer free()
+	record, err := r.kept.Get(ctx, r.in.caller.tenant, id)
+	if record == nil || err != nil {
+		return nil, err
+	}
+	if !r.in.body.hold(record.Size()) {
+		return nil, &errBusy().Error
+	}
+	return record, nil
+}
+
 // referred returns a stored item.
 func (r *responding) referred(ctx context.Context, id string) (responses.Item, error) {
 	none := openai.BadRequest("input", "item_not_found", "The item '"+id+"' is not stored here. Send the item itself, and 'store': false.")
@@ -129,7 +148,7 @@ func (r *responding) referred(ctx context.Context, id string) (responses.Item, e
 	if !ok {
 		return responses.Item{}, none
 	}
-	before, err := r.kept.Get(ctx, r.in.caller.tenant, response)
+	before, err := r.load(ctx, response)
 	if err != nil {
 		return responses.Item{}, err
 	}

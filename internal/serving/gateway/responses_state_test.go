@@ -143,6 +143,108 @@ func TestFullStoreSaysSo(t *testing.T) {
 	}
 }
 
+// TestStrangersLeaveRoomInTheStore fills the store with the responses of one token. Those
+// of others are stored all the same, and the first token's again once it has deleted some.
+func TestStrangersLeaveRoomInTheStore(t *testing.T) {
+	w := newWorld(t, nil)
+	startRunner(t, w.bus, tinySession, replies("4"))
+	w = storing(t, w, func(c *Config) { c.AllowAnonymous = false })
+	for _, token := range []string{"alice", "mallory"} {
+		w.putToken(registry.Token{SHA256: digest(token), Namespace: "default"})
+	}
+	ask := func(token string) responseObject {
+		t.Helper()
+		r, body := w.do("POST", responsesPath, strings.Replace(responseBody(""), "hello", strings.Repeat("x", 64<<10), 1), "Authorization", "Bearer "+token)
+		if r.StatusCode != http.StatusOK {
+			t.Fatalf("%d %s", r.StatusCode, body)
+		}
+		return wantResponse(t, body)
+	}
+	var stored []string
+	for r := ask("mallory"); r.Store; r = ask("mallory") {
+		if stored = append(stored, r.ID); len(stored) > 4 {
+			t.Fatalf("one token has stored %d responses, %d KiB of 1 MiB", len(stored), len(stored)*64)
+		}
+	}
+	if len(stored) == 0 {
+		t.Fatal("the first response is not stored")
+	}
+	if !ask("alice").Store {
+		t.Error("another token's response is not stored")
+	}
+	if r, body := w.do("DELETE", responsesPath+"/"+stored[0], "", "Authorization", "Bearer mallory"); r.StatusCode != http.StatusOK {
+		t.Fatal(body)
+	}
+	if !ask("mallory").Store {
+		t.Error("what is deleted makes no room")
+	}
+}
+
+// TestOnlyKnownFieldsAreStored sends items with fields that no engine reads.
+func TestOnlyKnownFieldsAreStored(t *testing.T) {
+	w := newWorld(t, nil)
+	startRunner(t, w.bus, tinySession, replies("4"))
+	w = storing(t, w, nil)
+	pad := `,"x_pad":"` + strings.Repeat("x", 100<<10) + `"`
+	_, body := w.do("POST", responsesPath, `{"model":"tiny","input":[{"role":"user","content":[{"type":"input_text","text":"hello"`+pad+`}]`+pad+`},`+
+		`{"type":"web_search_call","id":"w"`+pad+`},{"type":"message","id":"`+strings.Repeat("x", 100<<10)+`","role":"user","content":"more"}]}`)
+	id := wantResponse(t, body).ID
+	stream, err := w.bus.JetStream().Stream(t.Context(), names.KVStream(names.ResponsesBucket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := stream.GetLastMsgForSubject(t.Context(), names.KVSubject(names.ResponsesBucket, names.ResponseKey("*", id)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Data) > 4<<10 {
+		t.Errorf("%d bytes are stored", len(m.Data))
+	}
+}
+
+// TestIDsOfResponsesAreSecret holds that who reads logs, which name requests, cannot read
+// the responses.
+func TestIDsOfResponsesAreSecret(t *testing.T) {
+	w := newWorld(t, nil)
+	runner := startRunner(t, w.bus, tinySession, replies("4"))
+	w = storing(t, w, nil)
+	r, body := w.do("POST", responsesPath, responseBody(""))
+	response := wantResponse(t, body)
+	secret := strings.TrimPrefix(response.ID, "resp_")
+	request := strings.TrimPrefix(runner.seen()[0].ID, "req_")
+	if request == "" || secret == request || secret[:8] == request[:8] || strings.Contains(r.Header.Get(headerRequestID), secret) {
+		t.Errorf("the request %s has the response %s", request, response.ID)
+	}
+	if r, _ := w.do("GET", responsesPath+"/resp_"+request, ""); r.StatusCode != http.StatusNotFound {
+		t.Errorf("the id of the request gets %d", r.StatusCode)
+	}
+}
+
+// TestLoadingTakesMemory holds that a stored response is read only if there is memory for
+// it, which its request holds until it is queued.
+func TestLoadingTakesMemory(t *testing.T) {
+	b := newBodies(800)
+	m := &meteredBody{bodies: b, tenant: "a"}
+	free, ok := m.expect()
+	if !ok || b.held != 100 {
+		t.Fatalf("%v, %d bytes are held while it is read", ok, b.held)
+	}
+	if !m.hold(250) || m.hold(51) {
+		t.Error("a tenant has more or less than half of the memory")
+	}
+	if _, ok := m.expect(); ok {
+		t.Error("more is read than there is memory for")
+	}
+	free()
+	if b.held != 250 {
+		t.Errorf("%d bytes are held for what was read", b.held)
+	}
+	m.free()
+	if b.held != 0 {
+		t.Errorf("%d bytes are held at the end", b.held)
+	}
+}
+
 // A wsClient is a client on a WebSocket.
 type wsClient struct {
 	t    *testing.T
