@@ -20,8 +20,8 @@ func (r *roster) adopt(name string, p *peer, h queue.HeldAttempt) {
 		r.queue.Remove(j.req.ID)
 		j.tries++
 	case uncertain, running, assigning:
-		if !j.is(h.Epoch, h.Attempt) {
-			return // another attempt is current; frames of this one are dropped
+		if !j.is(h.Epoch, h.Attempt) || !j.isOn(name, p.rec.Instance) {
+			return // another attempt is current, or another runner has it; frames of this one are dropped
 		}
 		if j.phase != running {
 			j.tries++

@@ -2,9 +2,18 @@ package dispatch
 
 import "github.com/gorizond/koldun/internal/serving/queue"
 
-// onEnd handles the end of an attempt on a runner that is known, or lost long ago.
-func (l *ledger) onEnd(e queue.AttemptEnd, reply func(queue.Ack)) {
-	l.onGroupedEnd(groupedEnd{e, l.peers.group(e.Runner)}, reply)
+// onEnd handles what a runner says of the end of an attempt. It may speak only of its own:
+// a runner reads what strangers send, and must not end the requests of others. reply may
+// be nil.
+func (l *ledger) onEnd(p *peer, e queue.AttemptEnd, reply func(queue.Ack)) {
+	if e.Runner != p.rec.Name {
+		l.log.Warn("a runner reports the end of an attempt of another one", "request", e.Request, "runner", p.rec.Name, "other", e.Runner)
+		if reply != nil {
+			reply(queue.Ack{OK: true, Reason: "another runner's"})
+		}
+		return
+	}
+	l.onGroupedEnd(p.ended(e), reply)
 }
 
 // onGroupedEnd handles the end of an attempt. reply may be nil; it is called only when
@@ -22,6 +31,8 @@ func (l *ledger) onGroupedEnd(e groupedEnd, reply func(queue.Ack)) {
 		reply(queue.Ack{Reason: "not read yet"})
 	case j.phase == ending, j.phase == retrying:
 		j.acks = append(j.acks, reply)
+	case j.is(e.Epoch, e.Attempt) && !j.isOn(e.Runner, e.instance):
+		reply(queue.Ack{OK: true, Reason: "another runner has it"})
 	case j.is(e.Epoch, e.Attempt):
 		l.peers.release(j)
 		if j.phase != running {
@@ -70,7 +81,11 @@ func (l *ledger) conclude(j *job, c consequence) {
 
 // onFirstToken handles the first token of an attempt.
 func (l *ledger) onFirstToken(m queue.FirstToken) {
-	if j := l.jobs[m.Request]; j != nil && j.is(m.Epoch, m.Attempt) {
+	j := l.jobs[m.Request]
+	if j == nil || !j.is(m.Epoch, m.Attempt) || m.Runner != j.runner {
+		return
+	}
+	if m.Instance == j.instance || m.Instance == "" { // older runners do not name it
 		j.text = true
 	}
 }

@@ -52,7 +52,7 @@ func TestOnEnd(t *testing.T) {
 	current := job{phase: running, attempt: attempt{epoch: 2, number: 1, runner: "r"}, tries: 1}
 	with := func(change func(j *job)) job { j := current; change(&j); return j }
 	end := func(code string) queue.AttemptEnd {
-		return queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: 1, Error: failureOf(code)}
+		return queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: 1, Runner: "r", Error: failureOf(code)}
 	}
 	busyFor := func(seconds int) queue.AttemptEnd {
 		e := end(queue.CodeBusy)
@@ -64,7 +64,7 @@ func TestOnEnd(t *testing.T) {
 		end  queue.AttemptEnd
 		want decision
 	}{
-		"Completed":        {current, queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: 1}, decision{Phase: ending, Tries: 1, Acks: 1}},
+		"Completed":        {current, queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: 1, Runner: "r"}, decision{Phase: ending, Tries: 1, Acks: 1}},
 		"Cancelled":        {current, end(queue.CodeCancelled), decision{Phase: ending, Tries: 1, Acks: 1}},
 		"Invalid":          {current, end(queue.CodeInvalidRequest), decision{Phase: ending, Tries: 1, Acks: 1}},
 		"EngineFailed":     {current, end(queue.CodeEngineFailed), decision{Phase: retrying, Tries: 1, Failed: 1, Acks: 1}},
@@ -76,17 +76,17 @@ func TestOnEnd(t *testing.T) {
 		"FailedTooOften":   {with(func(j *job) { j.tries = 3 }), end(queue.CodeEngineFailed), decision{Phase: ending, Tries: 3, Failed: 1, Poison: true, Acks: 1}},
 		"FailedCancelled":  {with(func(j *job) { j.cancelled = true }), end(queue.CodeEngineFailed), decision{Phase: ending, Tries: 1, Failed: 1, Acks: 1}},
 		"NotAcceptedYet":   {with(func(j *job) { j.phase, j.tries = assigning, 0 }), end(queue.CodeEngineFailed), decision{Phase: retrying, Tries: 1, Failed: 1, Acks: 1}},
-		"OfAnotherAttempt": {current, queue.AttemptEnd{Request: "req_1", Epoch: 1, Attempt: 1}, decision{Phase: running, Tries: 1, Reply: "another attempt is current"}},
+		"OfAnotherAttempt": {current, queue.AttemptEnd{Request: "req_1", Epoch: 1, Attempt: 1, Runner: "r"}, decision{Phase: running, Tries: 1, Reply: "another attempt is current"}},
 		"WhileEnding":      {with(func(j *job) { j.phase = ending }), end(queue.CodeEngineFailed), decision{Phase: ending, Tries: 1, Acks: 1}},
 		"WhileFencing":     {with(func(j *job) { j.phase = fencing }), end(queue.CodeEngineFailed), decision{Phase: fencing, Tries: 1}},
-		"FirstTokenIsText": {current, queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: 1, FirstToken: first, Error: failureOf(queue.CodeHandedBack)}, decision{Phase: ending, Tries: 1, Acks: 1}},
-		"OfAnotherRequest": {current, queue.AttemptEnd{Request: "req_2", Epoch: 2, Attempt: 1}, decision{Phase: running, Tries: 1, Reply: "unknown"}},
+		"FirstTokenIsText": {current, queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: 1, Runner: "r", FirstToken: first, Error: failureOf(queue.CodeHandedBack)}, decision{Phase: ending, Tries: 1, Acks: 1}},
+		"OfAnotherRequest": {current, queue.AttemptEnd{Request: "req_2", Epoch: 2, Attempt: 1, Runner: "r"}, decision{Phase: running, Tries: 1, Reply: "unknown"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := c.job
 			l := unfencedLeader(&j)
 			var ack *queue.Ack
-			l.ledger.onEnd(c.end, func(a queue.Ack) { ack = &a })
+			l.ledger.onEnd(newPeer(queue.Runner{Name: "r"}), c.end, func(a queue.Ack) { ack = &a })
 			if d := cmp.Diff(c.want, decisionOf(&j, ack)); d != "" {
 				t.Error(d)
 			}
@@ -105,7 +105,8 @@ func TestHandedBackAgain(t *testing.T) {
 			code = queue.CodeEngineFailed
 		}
 		j.phase, j.number, j.tries, j.runner = running, i, 1, []string{"a", "b"}[i%2]
-		l.ledger.onEnd(queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: i, Error: failureOf(code)}, nil)
+		end := queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: i, Runner: j.runner, Error: failureOf(code)}
+		l.ledger.onEnd(newPeer(queue.Runner{Name: j.runner}), end, nil)
 	}
 	if d := cmp.Diff([]string{"a", "b", "a", "b"}, j.known.Runners); d != "" {
 		t.Error(d)
@@ -139,7 +140,7 @@ func TestUntrackedEnd(t *testing.T) {
 			l := unfencedLeader(&j)
 			var ack *queue.Ack
 			e := queue.AttemptEnd{Request: "req_1", Epoch: 1, Attempt: c.attempt, FirstToken: c.first, Error: c.failure}
-			l.ledger.untrackedEnd(&j, groupedEnd{e, "g"}, func(a queue.Ack) { ack = &a })
+			l.ledger.untrackedEnd(&j, groupedEnd{AttemptEnd: e, group: "g"}, func(a queue.Ack) { ack = &a })
 			if d := cmp.Diff(c.want, decisionOf(&j, ack)); d != "" {
 				t.Error(d)
 			}

@@ -7,11 +7,11 @@ import (
 	"github.com/gorizond/koldun/internal/serving/queue"
 )
 
-// A groupedEnd is the end of an attempt, and the group that its runner had then: the
-// runner may be gone when the consequence is decided.
+// A groupedEnd is the end of an attempt, and the group and the instance of its runner
+// then: the runner may be gone when the consequence is decided.
 type groupedEnd struct {
 	queue.AttemptEnd
-	group string
+	group, instance string
 }
 
 // A consequence is what follows from the end of an attempt.

@@ -79,6 +79,10 @@ func (j *job) is(epoch uint64, attempt int) bool {
 	return j.held() && j.epoch == epoch && j.number == attempt
 }
 
+// isOn reports whether a process has the current attempt. Only it, gateways and
+// dispatchers know the name of its instance.
+func (j *job) isOn(runner, instance string) bool { return j.runner == runner && j.instance == instance }
+
 func (j *job) waiting(now time.Time) policy.Job {
 	return policy.Job{
 		ID:       j.req.ID,

@@ -153,6 +153,11 @@ func (p *peer) group() policy.Group {
 	return policy.Group{Name: t.Group, Weight: min(max(t.Weight, 0), queue.MaxWeight), Fallback: t.Fallback}
 }
 
+// ended returns the end of an attempt of the runner.
+func (p *peer) ended(e queue.AttemptEnd) groupedEnd {
+	return groupedEnd{AttemptEnd: e, group: p.group().Name, instance: p.rec.Instance}
+}
+
 // offer updates the slots of the runner in a queue.
 func (p *peer) offer(q *policy.Queue, now time.Time) {
 	if !p.serves() {

@@ -30,14 +30,6 @@ func (p *peers) remove(name string) {
 	p.queue.RemoveRunner(name)
 }
 
-// group returns the group of a runner, or "" if it is not known.
-func (p *peers) group(name string) string {
-	if of := p.byName[name]; of != nil {
-		return of.group().Name
-	}
-	return ""
-}
-
 // synced reports whether all runners have answered a sync of this epoch.
 func (p *peers) synced() bool {
 	for _, of := range p.byName {

@@ -29,7 +29,7 @@ type orphan struct {
 func (r *roster) update(p *peer, rec queue.Runner) {
 	p.setRecord(rec)
 	for _, e := range rec.Ends {
-		r.ledger.onEnd(e, nil)
+		r.ledger.onEnd(p, e, nil)
 	}
 	for _, s := range slices.Clone(p.slots) {
 		j := r.ledger.jobs[s.job]
@@ -51,10 +51,9 @@ func (r *roster) update(p *peer, rec queue.Runner) {
 // removePeer removes a runner, and ends its attempts.
 func (r *roster) removePeer(name string, p *peer, why string) {
 	r.log.Info("a runner is gone", "runner", name, "reason", why)
-	group := p.group().Name
 	r.peers.remove(name)
 	for _, e := range p.rec.Ends {
-		r.ledger.onGroupedEnd(groupedEnd{e, group}, nil)
+		r.ledger.onEnd(p, e, nil)
 	}
 	for id, o := range r.orphans {
 		if o.runner == name {
@@ -68,7 +67,7 @@ func (r *roster) removePeer(name string, p *peer, why string) {
 	}
 	// Attempts for an earlier leader that this leader never learned.
 	for _, h := range p.rec.Held {
-		r.ledger.onGroupedEnd(groupedEnd{lostEnd(name, h, why), group}, nil)
+		r.ledger.onGroupedEnd(p.ended(lostEnd(name, h, why)), nil)
 	}
 }
 

@@ -44,14 +44,20 @@ func (r *roster) recordGone(name string, p *peer) {
 	}
 }
 
-// onReport handles a runner's report of the end of an attempt and of its status.
+// onReport handles a runner's report of the end of an attempt and of its status. All
+// runners of a session send reports to one subject, so a report counts only with the
+// instance of the runner's record, which no other runner can read or write. One whose
+// record is not here, because it has expired, reports again until it is.
 func (r *roster) onReport(report queue.EndReport, reply func(queue.Ack)) {
 	p := r.peers.byName[report.Runner]
-	if p != nil {
-		p.setStatus(report.Status)
+	if p == nil || p.rec.Instance != report.Status.Instance {
+		r.log.Debug("a report is not that of a known runner", "request", report.Request, "runner", report.Runner)
+		reply(queue.Ack{Reason: "the runner has no such record"})
+		return
 	}
-	r.ledger.onEnd(report.AttemptEnd, reply)
-	if p != nil && r.peers.byName[report.Runner] == p {
+	p.setStatus(report.Status)
+	r.ledger.onEnd(p, report.AttemptEnd, reply)
+	if r.peers.byName[report.Runner] == p {
 		r.peers.offer(p)
 	}
 }

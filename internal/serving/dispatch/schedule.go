@@ -53,7 +53,7 @@ func (r *roster) failUnresponsive(j *job) bool {
 			try := queue.AttemptID{Epoch: h.Epoch, Attempt: h.Attempt}
 			if !p.synced && h.Request.ID == j.req.ID && !h.Text && try.After(j.known.UpTo) {
 				j.charged = true // it was removed from the queue
-				r.ledger.onEnd(lostEnd(name, h, "its runner does not answer"), nil)
+				r.ledger.onEnd(p, lostEnd(name, h, "its runner does not answer"), nil)
 				return true
 			}
 		}

@@ -99,6 +99,8 @@ type FirstToken struct {
 	Epoch   uint64 `json:"epoch"`
 	Attempt int    `json:"attempt"`
 	Runner  string `json:"runner"`
+	// Instance is that of the runner's record, which no other runner knows.
+	Instance string `json:"instance,omitempty"`
 }
 
 // A Resume requests the frames of an attempt from Seq on. An older attempt than the

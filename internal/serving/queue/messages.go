@@ -101,6 +101,7 @@ func (t *FirstToken) Visit(c *wire.Codec) {
 	wire.Number(c, "epoch", &t.Epoch, wire.Never)
 	wire.Number(c, "attempt", &t.Attempt, wire.Never)
 	wire.String(c, "runner", &t.Runner, wire.Never)
+	wire.String(c, "instance", &t.Instance, wire.IfEmpty)
 }
 
 // Visit implements wire.Message.

@@ -144,7 +144,7 @@ func (g *generation) send(text string, parts *openai.Parts) {
 	if isFirst {
 		mark := queue.FirstToken{
 			Request: g.assignment.Request.ID, Epoch: g.assignment.Epoch,
-			Attempt: g.assignment.Attempt, Runner: g.r.cfg.Runner,
+			Attempt: g.assignment.Attempt, Runner: g.r.cfg.Runner, Instance: g.r.instance,
 		}
 		if err := g.r.cfg.Bus.Send(names.FirstTokenSubject(g.r.cfg.Session), &mark); err != nil {
 			g.r.cfg.Logger.Warn("cannot report a first token", "request", mark.Request, "error", err)

@@ -42,7 +42,7 @@ func samples() map[string]wire.Message {
 		"Accepted":     &queue.AssignmentReply{Accepted: true, RunnerStatus: standing},
 		"Refused":      &queue.AssignmentReply{Reason: queue.RefusedBusy, Epoch: 7, RunnerStatus: standing},
 		"RunnerStatus": &standing,
-		"FirstToken":   &queue.FirstToken{Request: "req_1", Epoch: 1, Attempt: 2, Runner: "r"},
+		"FirstToken":   &queue.FirstToken{Request: "req_1", Epoch: 1, Attempt: 2, Runner: "r", Instance: "i"},
 		"Ack":          &queue.Ack{OK: true},
 		"AckNot":       &queue.Ack{Reason: "not yours"},
 		"Started":      &queue.Frame{Request: "req_1", Epoch: 9, Attempt: 1, Kind: queue.FrameStarted, Ignored: []string{"top_p", `"`, "seed"}, Member: "canary"},
