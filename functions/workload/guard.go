@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/internal/network/egress"
+	"github.com/gorizond/koldun/internal/network/linklocal"
 )
 
 // A Door is a port, and who may come in by it. No port means all ports, and no
@@ -45,21 +46,35 @@ func Guard(namespace, name string, labels map[string]string, doors []Door, ways 
 // Guarded reports whether the claim wants network policies.
 func Guarded(n v1.NetworkPolicy) bool { return n != v1.NetworkPolicyDisabled }
 
-// linkLocal are the addresses at which clouds offer the credentials of the node.
-const linkLocal, linkLocal6 = "169.254.0.0/16", "fe80::/10"
+// metadata are the networks at which clouds offer the credentials of the node, of IPv4 and
+// of IPv6.
+func metadata() (v4, v6 []string) {
+	for _, n := range linklocal.Networks() {
+		if n.Addr().Is4() {
+			v4 = append(v4, n.String())
+		} else {
+			v6 = append(v6, n.String())
+		}
+	}
+	return v4, v6
+}
 
 // identity is the port of the servers that exchange the token of a service account for
 // credentials of a cloud.
 const identity = 443
 
-// Outside are the ways to name servers, and by TCP to ports of all addresses but link-local
-// ones. Pods with a service account of their own reach those, and the servers behind them,
+// Outside are the ways to name servers, and by TCP to ports of all addresses but those of
+// metadata. Pods with a service account of their own reach those, and the servers behind them,
 // to prove who they are.
 func Outside(s *v1.Scheduling, ports []int32) []Way {
 	out := []Way{{Ports: []networkingv1.NetworkPolicyPort{port(corev1.ProtocolUDP, 53), port(protocolTCP, 53)}}}
 	account := s != nil && s.ServiceAccountName != ""
 	if account {
-		out = append(out, Way{Ports: anyPort(), To: []networkingv1.NetworkPolicyPeer{Network(linkLocal), Network(linkLocal6)}})
+		identities := Way{Ports: anyPort()}
+		for _, n := range linklocal.Networks() {
+			identities.To = append(identities.To, Network(n.String()))
+		}
+		out = append(out, identities)
 		ports = egress.Union(ports, []int32{identity})
 	}
 	if len(ports) == 0 {
@@ -68,18 +83,19 @@ func Outside(s *v1.Scheduling, ports []int32) []Way {
 	return append(out, Way{Ports: tcp(ports), To: world()})
 }
 
-// AnyPort are the ways to name servers, and by TCP to all addresses but link-local ones, of
-// pods that need servers whose ports are not known. For link-local ones see Outside.
+// AnyPort are the ways to name servers, and by TCP to all addresses but those of metadata, of
+// pods that need servers whose ports are not known. For those of metadata see Outside.
 func AnyPort(s *v1.Scheduling) []Way {
 	return append(Outside(s, nil), Way{Ports: anyPort(), To: world()})
 }
 
-// world are all addresses but link-local ones.
+// world are all addresses but those of metadata.
 func world() []networkingv1.NetworkPolicyPeer {
+	v4, v6 := metadata()
 	return []networkingv1.NetworkPolicyPeer{
 		{NamespaceSelector: &metav1.LabelSelector{}}, // some networks take pods for no addresses
-		{IPBlock: &networkingv1.IPBlock{CIDR: "0.0.0.0/0", Except: []string{linkLocal}}},
-		{IPBlock: &networkingv1.IPBlock{CIDR: "::/0", Except: []string{linkLocal6}}},
+		{IPBlock: &networkingv1.IPBlock{CIDR: "0.0.0.0/0", Except: v4}},
+		{IPBlock: &networkingv1.IPBlock{CIDR: "::/0", Except: v6}},
 	}
 }
 

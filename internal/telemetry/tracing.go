@@ -3,7 +3,10 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -15,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/network/linklocal"
 )
 
 // Where spans go, as OpenTelemetry names it; the exporter reads these and the
@@ -26,6 +30,9 @@ const (
 
 // flushTimeout limits how long a process waits for its last spans at its end.
 const flushTimeout = 3 * time.Second
+
+// exportTimeout limits one export, as OpenTelemetry does by default.
+const exportTimeout = 10 * time.Second
 
 // scope is the instrumentation scope of the spans.
 const scope = "github.com/gorizond/koldun"
@@ -39,7 +46,7 @@ func NewTracer(ctx context.Context, service, version string) (t trace.Tracer, st
 	if os.Getenv(EnvOTLPEndpoint) == "" && os.Getenv(EnvOTLPTracesEndpoint) == "" {
 		return NoTracer(), func() {}, nil
 	}
-	exporter, err := otlptracehttp.New(ctx)
+	exporter, err := otlptracehttp.New(ctx, guarded()...)
 	if err != nil {
 		return nil, nil, fault.Errorf(fault.Invalid, "cannot export traces as %s says: %w", EnvOTLPEndpoint, err)
 	}
@@ -56,6 +63,33 @@ func NewTracer(ctx context.Context, service, version string) (t trace.Tracer, st
 		_ = provider.Shutdown(ctx) // an unreachable endpoint loses spans
 	}
 	return provider.Tracer(scope, trace.WithInstrumentationVersion(version)), stop, nil
+}
+
+// guarded keeps the exporter from addresses at which clouds serve credentials. With
+// certificates of its own it stays as it is: no such service speaks TLS.
+func guarded() []otlptracehttp.Option {
+	for _, kind := range []string{"CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"} {
+		if os.Getenv("OTEL_EXPORTER_OTLP_"+kind) != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_"+kind) != "" {
+			return nil
+		}
+	}
+	limit := exportTimeout
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT"} {
+		if ms, err := strconv.Atoi(os.Getenv(name)); err == nil && ms > 0 {
+			limit = time.Duration(ms) * time.Millisecond
+		}
+	}
+	return []otlptracehttp.Option{otlptracehttp.WithHTTPClient(&http.Client{Transport: exportTransport(), Timeout: limit})}
+}
+
+func exportTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: exportTimeout, Control: linklocal.Refuse}).DialContext,
+		ForceAttemptHTTP2:   true,
+		TLSHandshakeTimeout: exportTimeout,
+		IdleConnTimeout:     time.Minute,
+	}
 }
 
 // NoTracer returns a tracer that drops spans. It still propagates traces.

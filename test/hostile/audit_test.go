@@ -44,7 +44,12 @@ func hazards() map[string]hazard {
 		"Terraform keeps secrets in state or plan":     {tests: []string{"terraform-provider/acceptance TestPlansAndStateHoldNoSecrets", "terraform-provider/acceptance TestSecretsOfClaimsAreRefused"}},
 		"A namespace fills the disk of NATS":           {tests: []string{"provider/connpool TestUsualLimits", "internal/nats/natsauth TestLimitsOfAccounts"}},
 		"A record that cannot be read keeps a token":   {tests: []string{"internal/nats/bus TestWatchFailsClosed", "internal/nats/bus TestWatchOfARestoredStore", "test/serving TestLeakedCredentialsAreRevoked"}},
-		"A web page reaches the gateway by its name":   {attacks: []string{"OtherHost"}, tests: []string{"internal/network/httpserver TestAllowHosts"}},
+		"A web page reaches a server by its name":      {attacks: []string{"OtherHost"}, tests: []string{"internal/network/httpserver TestAllowHosts", "internal/network/httpserver TestServeGuards", "test/archtest TestServersPassTheGuard"}},
+		"A web page restarts engines":                  {tests: []string{"internal/network/httpserver TestPagesOfOtherSites", "internal/engine/supervise TestPagesOfSitesAreRefused"}},
+		"A token fills the store of responses":         {tests: []string{"internal/serving/gateway TestStrangersLeaveRoomInTheStore", "internal/serving/gateway TestOnlyKnownFieldsAreStored", "internal/serving/gateway TestLoadingTakesMemory"}},
+		"Readers of logs read stored responses":        {tests: []string{"internal/serving/gateway TestIDsOfResponsesAreSecret"}},
+		"A runner ends the attempts of others":         {tests: []string{"internal/serving/dispatch TestRunnersEndOnlyTheirOwnAttempts"}},
+		"Conditions show what other servers answer":    {tests: []string{"internal/artifact/objectstore/s3 TestTextsOfOtherServersStayOut"}},
 		"Pods of strangers reach pods, or are reached": {tests: []string{"functions/router TestPoliciesFence", "functions/router TestRingReachesItself", "functions/router TestPoliciesFollowReports", "functions/router TestPoliciesCanBeSwitchedOff"}},
 		"A process exceeds its role in the account": {attacks: []string{
 			"RunnerReadsToken", "RunnerMakesConsumer", "RunnerImpersonatesRunner", "RunnerHearsRequests", "GatewayWritesToken", "GatewayReadsPrompts", "GatewayForgesFrames",

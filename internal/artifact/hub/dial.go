@@ -75,7 +75,7 @@ func public(ip netip.Addr) bool {
 			return false
 		}
 	}
-	if v4, ok := embedded(ip); ok {
+	if v4, ok := linklocal.Embedded(ip); ok {
 		return public(v4) && !linklocal.Is(v4)
 	}
 	return true
@@ -88,16 +88,4 @@ func reserved() []netip.Prefix {
 		out = append(out, netip.MustParsePrefix(p))
 	}
 	return out
-}
-
-// embedded returns the IPv4 address that an address of NAT64 or 6to4 leads to.
-func embedded(ip netip.Addr) (netip.Addr, bool) {
-	b := ip.As16()
-	switch {
-	case netip.MustParsePrefix("64:ff9b::/96").Contains(ip):
-		return netip.AddrFrom4([4]byte(b[12:16])), true
-	case netip.MustParsePrefix("2002::/16").Contains(ip):
-		return netip.AddrFrom4([4]byte(b[2:6])), true
-	}
-	return netip.Addr{}, false
 }

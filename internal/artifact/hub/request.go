@@ -7,12 +7,19 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/gorizond/koldun/internal/backoff"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/network/linklocal"
 )
+
+// errNotHTTP stands for an answer that is none of HTTP.
+var errNotHTTP = errors.New("it does not answer as a server of HTTP does")
+
+// maxShown is how many bytes of an address are shown that a server sent.
+const maxShown = 100
 
 // errPatience ends the attempts: the host asks for a longer pause than allowed.
 var errPatience = errors.New("that is longer than allowed")
@@ -56,7 +63,7 @@ func (c *Client) follow(ctx context.Context, to *url.URL, header http.Header) (*
 		discard(resp)
 		next, err := to.Parse(location)
 		if err != nil || location == "" || next.Host == "" || (next.Scheme != "http" && next.Scheme != "https") {
-			return nil, fault.Errorf(fault.Corrupt, "%s redirects to %q, which is no address", to.Host, location)
+			return nil, fault.Errorf(fault.Corrupt, "%s redirects to %q, which is no address", to.Host, location[:min(len(location), maxShown)])
 		}
 		if to.Scheme == "https" && next.Scheme == "http" {
 			return nil, fault.Errorf(fault.Invalid, "%s redirects to unencrypted %s, which is not followed", to.Host, next.Host)
@@ -152,6 +159,9 @@ func netError(ctx context.Context, to *url.URL, err error) error {
 		return fault.Errorf(fault.Invalid, "cannot use %s: %w", to.Host, address)
 	case errors.As(err, &local):
 		return fault.Errorf(fault.Invalid, "cannot use %s: %w", to.Host, local)
+	}
+	if strings.Contains(err.Error(), "malformed HTTP") { // the text has what the server sent
+		err = errNotHTTP
 	}
 	return fault.Errorf(kind, "cannot reach %s: %w", to.Host, err)
 }

@@ -75,8 +75,13 @@ func Fault(err error) error {
 		}
 		return fault.Errorf(kind, "%w", &apiError{code: api.ErrorCode(), message: api.ErrorMessage(), status: status, err: err})
 	}
-	if status != 0 {
-		return fault.As(statusKind(status), err)
+	var netErr net.Error
+	broke := errors.As(err, &netErr) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+	switch { // the text of the SDK could repeat the answer of a server that is no object store
+	case status != 0 && broke:
+		return fault.Errorf(fault.Transient, "the S3 service breaks off its answer (HTTP %d)", status)
+	case status != 0:
+		return fault.Errorf(statusKind(status), "the server answers HTTP %d as no S3 service does: check the endpoint", status)
 	}
 	var cert *tls.CertificateVerificationError
 	if errors.As(err, &cert) {
@@ -89,12 +94,10 @@ func Fault(err error) error {
 			if errors.As(err, &local) {
 				return fault.Errorf(fault.Invalid, "cannot use the S3 service at %s: %w", u.Host, local)
 			}
-			return fault.Errorf(fault.Transient, "cannot reach the S3 service at %s: %w", u.Host, request.Err)
+			return fault.Errorf(fault.Transient, "cannot reach the S3 service at %s: %w", u.Host, unquoted(request.Err))
 		}
 	}
-	var netErr net.Error
-	switch {
-	case errors.As(err, &netErr), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, context.DeadlineExceeded):
+	if broke || errors.Is(err, context.DeadlineExceeded) {
 		return fault.As(fault.Transient, err)
 	}
 	var signing interface{ ProviderName() string }
@@ -124,7 +127,32 @@ func statusKind(status int) fault.Kind {
 	return fault.Internal
 }
 
-// An apiError shortens the SDK's text, which repeats operation and request ids.
+// unquoted returns an error of the network without what the other side has sent: who names an
+// endpoint could read servers that only we reach.
+func unquoted(err error) error {
+	if strings.Contains(err.Error(), "malformed HTTP") {
+		return errNotHTTP
+	}
+	return err
+}
+
+var errNotHTTP = errors.New("it does not answer as a server of HTTP does")
+
+// shown returns a code of an error as services write it, and nothing else that a server may
+// have sent in its place.
+func shown(code string) string {
+	const most = 64
+	word := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-'
+	}
+	if code == "" || len(code) > most || strings.ContainsFunc(code, func(r rune) bool { return !word(r) }) {
+		return "an unknown error"
+	}
+	return code
+}
+
+// An apiError shortens the SDK's text, which repeats operation and request ids, and leaves
+// out the message: the server may be another than an object store, and its text a secret.
 type apiError struct {
 	code, message string
 	status        int
@@ -132,11 +160,7 @@ type apiError struct {
 }
 
 func (e *apiError) Error() string {
-	text := fmt.Sprintf("the S3 service answers %s (HTTP %d)", e.code, e.status)
-	if e.message != "" && e.message != e.code {
-		text += ": " + e.message
-	}
-	return text + e.advice()
+	return fmt.Sprintf("the S3 service answers %s (HTTP %d)", shown(e.code), e.status) + e.advice()
 }
 
 // advice names the setting that may mend an error: services say in many ways that they do not
