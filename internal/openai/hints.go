@@ -10,6 +10,11 @@ import (
 // does not send it.
 const HeaderHonours = "X-Koldun-Honours"
 
+// HeaderTenant is the header in which a request names whom it is for, without telling the
+// name: engines share their work on requests among them. Other engines than the embedded one
+// ignore it.
+const HeaderTenant = "X-Koldun-Tenant"
+
 // The hints that some engines honour and others do not.
 const (
 	HintTemperature      = "temperature"

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +38,7 @@ type exchange struct {
 	head     *bufio.Reader // of the client
 	body     *bufio.Reader // of the client
 	call     call
+	tenant   string
 	timeouts Timeouts
 	onText   func(Delta) error
 	result   Result
@@ -68,11 +71,21 @@ const sendTimeout = time.Minute
 
 func (x *exchange) send() error {
 	var req bytes.Buffer
-	fmt.Fprintf(&req, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", x.call.path, x.addr, len(x.call.body))
+	fmt.Fprintf(&req, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n", x.call.path, x.addr, len(x.call.body))
+	if x.tenant != "" {
+		fmt.Fprintf(&req, "%s: %s\r\n", openai.HeaderTenant, pseudonym(x.tenant))
+	}
+	req.WriteString("\r\n")
 	req.Write(x.call.body)
 	_ = x.conn.SetWriteDeadline(time.Now().Add(sendTimeout))
 	_, err := x.conn.Write(req.Bytes())
 	return err
+}
+
+// pseudonym stands for a name in logs and headers, which may not hold any text.
+func pseudonym(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:8])
 }
 
 func (x *exchange) receive() error {
@@ -137,8 +150,7 @@ func (x *exchange) events(r io.Reader) error {
 		}
 		piece, err := decode(ev.Data)
 		if err != nil {
-			err = fault.Errorf(fault.Transient, "cannot read the answer of the engine at %s: %w", x.addr, err)
-			return errors.Join(x.deliver(), err)
+			return errors.Join(x.deliver(), x.failed(err))
 		}
 		if piece.finish != "" {
 			finish, x.result.StopSequence = piece.finish, piece.stop
@@ -150,6 +162,17 @@ func (x *exchange) events(r io.Reader) error {
 			return err
 		}
 	}
+}
+
+// failed returns why the engine ended a stream. What is the request's fault has the status
+// that it would have had before the stream: other engines would refuse it too.
+func (x *exchange) failed(err error) error {
+	var e *openai.Error
+	if errors.As(err, &e) && e.Type == openai.InvalidRequest {
+		e.Status = http.StatusBadRequest
+		return fault.As(fault.Invalid, e)
+	}
+	return fault.Errorf(fault.Transient, "cannot read the answer of the engine at %s: %w", x.addr, err)
 }
 
 // take takes an event. A piece of text that may belong to a call of a tool waits.

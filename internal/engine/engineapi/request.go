@@ -52,6 +52,7 @@ type Options struct {
 	// for each text as it comes. The first texts come without delay.
 	Pace     time.Duration
 	Timeouts Timeouts
+	Tenant   string // for which an engine of ours does the work; a server does not get to know
 }
 
 // Timeouts bound the phases of a generation; 0 means no bound, except Connect
@@ -109,7 +110,7 @@ func (c *Client) Do(ctx context.Context, r Request, o Options, onText func(Delta
 		return Result{}, err
 	}
 	x := exchange{
-		addr: c.addr, conn: conn, head: c.head, body: c.body, call: call, timeouts: o.Timeouts, onText: onText, pauses: pauses{pace: o.Pace},
+		addr: c.addr, conn: conn, head: c.head, body: c.body, call: call, tenant: o.Tenant, timeouts: o.Timeouts, onText: onText, pauses: pauses{pace: o.Pace},
 	}
 	result, err := x.run(ctx)
 	if c.plain != nil {

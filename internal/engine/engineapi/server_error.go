@@ -27,6 +27,9 @@ func (s *Server) refused(resp *http.Response) error {
 // stays an *openai.Error, which callers show to clients. retryAfter is when a busy
 // server wants to be asked again, or 0.
 func (s *Server) fail(e *openai.Error, retryAfter time.Duration) error {
+	if e.Status == 0 && e.Type == openai.InvalidRequest { // of an event within a stream
+		e.Status = http.StatusBadRequest
+	}
 	switch status := e.Status; {
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
 		busy := &BusyError{Status: status, Message: e.Message, RetryAfter: retryAfter}
