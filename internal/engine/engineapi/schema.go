@@ -20,9 +20,13 @@ var ErrSchema = errors.New("the answer of the server does not fulfil the schema 
 // maxChecked limits the text that a check keeps.
 const maxChecked = 8 << 20
 
+// maxCheckedSchema limits the text of a schema that is checked, as the embedded engine does.
+const maxCheckedSchema = 256 << 10
+
 // A schemaCheck keeps the text of an answer and compares it with a strict schema.
 type schemaCheck struct {
 	schema *jsonschema.Schema
+	effort *effort
 	think  openai.ThinkFilter
 	text   bytes.Buffer
 	other  bool // the answer calls tools, or is a refusal
@@ -43,14 +47,22 @@ func newSchemaCheck(format json.RawMessage) (*schemaCheck, error) {
 	if !f.JSONSchema.Strict || len(f.JSONSchema.Schema) == 0 {
 		return nil, nil
 	}
-	s, err := compileSchema(f.JSONSchema.Schema)
-	if err != nil {
-		return nil, openai.BadRequest("response_format", openai.CodeInvalidValue, fmt.Sprintf("'response_format.json_schema.schema' cannot be used: %v", err))
+	if n := len(f.JSONSchema.Schema); n > maxCheckedSchema {
+		return nil, badSchema(fmt.Errorf("it has %d bytes, want at most %d with 'strict'", n, maxCheckedSchema))
 	}
-	return &schemaCheck{schema: s}, nil
+	e := &effort{left: maxEffort}
+	s, err := compileSchema(f.JSONSchema.Schema, e)
+	if err != nil {
+		return nil, badSchema(err)
+	}
+	return &schemaCheck{schema: s, effort: e}, nil
 }
 
-func compileSchema(raw []byte) (*jsonschema.Schema, error) {
+func badSchema(err error) *openai.Error {
+	return openai.BadRequest("response_format", openai.CodeInvalidValue, fmt.Sprintf("'response_format.json_schema.schema' cannot be used: %v", err))
+}
+
+func compileSchema(raw []byte, e *effort) (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
@@ -59,6 +71,9 @@ func compileSchema(raw []byte) (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
 	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseRegexpEngine(e.pattern)
+	c.RegisterVocabulary(e.vocabulary())
+	c.AssertVocabs()
 	if err := c.AddResource(name, doc); err != nil {
 		return nil, err
 	}
@@ -88,7 +103,7 @@ func (c *schemaCheck) add(d Delta) {
 }
 
 // verify checks the whole answer. One that was cut off, calls tools or is a refusal
-// has no schema.
+// has no schema. The error is for the client if the schema takes too long to check.
 func (c *schemaCheck) verify(finish string) error {
 	if c.other || finish != openai.FinishStop {
 		return nil
@@ -97,7 +112,10 @@ func (c *schemaCheck) verify(finish string) error {
 	c.text.WriteString(rest)
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(c.text.String()))
 	if err == nil {
-		err = c.schema.Validate(value)
+		err = c.effort.within(func() error { return c.schema.Validate(value) })
+	}
+	if errors.Is(err, errEffort) {
+		return fault.As(fault.Invalid, badSchema(err))
 	}
 	if err != nil {
 		return fault.As(fault.Corrupt, fmt.Errorf("%w: %w", ErrSchema, err))

@@ -3,6 +3,7 @@ package engineapi_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -61,5 +62,36 @@ func TestServerSchemasLoadNothing(t *testing.T) {
 		if !errors.As(err, &e) || e.Param != "response_format" || strings.Contains(e.Message, "root:") {
 			t.Errorf("%s: err = %v", schema, err)
 		}
+	}
+}
+
+// TestServerSchemasEnd refuses what takes too long to check, for good: the answer of another
+// server would take as long.
+func TestServerSchemasEnd(t *testing.T) {
+	doubling := func(keyword, leaf string) string {
+		var all []string
+		for i := range 60 {
+			all = append(all, fmt.Sprintf(`"d%d":{"%s":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, keyword, i+1, i+1))
+		}
+		return `{"$ref":"#/$defs/d0","$defs":{` + strings.Join(all, ",") + `,"d60":` + leaf + `}}`
+	}
+	for name, c := range map[string]struct{ schema, answer, want string }{
+		"All":     {doubling("allOf", `{"type":"integer"}`), `3`, "takes more than 10000000 steps"},
+		"None":    {doubling("anyOf", `{"type":"string"}`), `3`, "takes more than 10000000 steps"},
+		"Older":   {strings.Replace(doubling("allOf", `{"type":"integer"}`), "{", `{"$schema":"http://json-schema.org/draft-07/schema#",`, 1), `3`, "takes more than 10000000 steps"},
+		"Nested":  {`{"$defs":{"a":{"allOf":[{"items":{"$ref":"#/$defs/a"}},{"items":{"$ref":"#/$defs/a"}}]}},"$ref":"#/$defs/a"}`, strings.Repeat("[", 60) + strings.Repeat("]", 60), "takes more than 10000000 steps"},
+		"Pattern": {`{"pattern":"(?:` + strings.Repeat("[a-z]", 190) + `){1000}"}`, `"a"`, "is too large"},
+		"Long":    {`{"title":"` + strings.Repeat("t", 256<<10) + `"}`, `3`, "want at most 262144"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := enginetest.StartServer(t, func(enginetest.ServerRequest) enginetest.ServerReply {
+				return enginetest.ServerReply{Events: []string{enginetest.TextChunk("/v1/chat/completions", c.answer), enginetest.Finish("stop")}}
+			})
+			_, _, _, err := gather(t, serverClient(t, server.URL), strictly(c.schema, true), engineapi.Options{})
+			var e *openai.Error
+			if !errors.As(err, &e) || e.Status != 400 || e.Param != "response_format" || !strings.Contains(e.Message, c.want) {
+				t.Errorf("err = %v", err)
+			}
+		})
 	}
 }
