@@ -106,8 +106,13 @@ func typesOf(schema json.RawMessage, depth int) []string {
 	for _, branch := range slices.Concat(s.AnyOf, s.OneOf) {
 		types = append(types, typesOf(branch, depth+1)...)
 	}
-	return types
+	slices.Sort(types)
+	types = slices.Compact(types)
+	return slices.DeleteFunc(types, func(t string) bool { return !slices.Contains(nonText, t) })
 }
+
+// nonText are the types of JSON Schema whose values are no texts.
+var nonText = []string{"array", "boolean", "integer", "number", "object"}
 
 // value returns a parameter that is written as text in JSON, of the type that the
 // schema names: a text, unless it is something else.
