@@ -1,6 +1,7 @@
 package llama
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/gorizond/koldun/internal/fault"
@@ -19,15 +20,18 @@ func (e *FormError) Error() string {
 func (e *FormError) Unwrap() error { return e.Err }
 
 // follow returns a mask that holds one answer to a grammar, after thoughts if the
-// answer begins with some. Its errors are Invalid.
-func (e *Engine) follow(g *constrain.Grammar, thoughts bool) (Mask, error) {
+// answer begins with some. It serves until ctx ends. Its errors are Invalid.
+func (e *Engine) follow(ctx context.Context, g *constrain.Grammar, thoughts bool) (Mask, error) {
 	if thoughts {
 		var err error
-		if g, err = g.AfterThoughts(); err != nil {
+		e.encoding.Lock() // a grammar is many times the memory of its request
+		g, err = g.AfterThoughts()
+		e.encoding.Unlock()
+		if err != nil {
 			return nil, fault.As(fault.Invalid, &FormError{err})
 		}
 	}
-	m := constrain.NewMatcher(g, e.vocabulary())
+	m := constrain.NewMatcher(ctx, g, e.vocabulary())
 	known := 0 // tokens that the matcher has
 	return func(answer []int) (TokenSet, error) {
 		for ; known < len(answer); known++ {

@@ -13,7 +13,7 @@ import (
 
 func grammar(tb testing.TB, schema string) *constrain.Grammar {
 	tb.Helper()
-	g, err := constrain.Schema([]byte(schema))
+	g, err := constrain.Schema(tb.Context(), []byte(schema))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestGrammarAfterThoughts(t *testing.T) {
 	if text, _ := ask(t, e, r); !strings.HasPrefix(text, "<think>\n") || strings.Contains(text, `"x`) {
 		t.Errorf("without an end of the thoughts, the answer is %q", text)
 	}
-	m, err := e.follow(r.Grammar, true)
+	m, err := e.follow(t.Context(), r.Grammar, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (e *Engine) Generate(ctx context.Context, r Request, emit func(Piece) error
 		return Result{}, err
 	}
 	if r.Grammar != nil {
-		if r.Mask, err = e.follow(r.Grammar, begun != ""); err != nil {
+		if r.Mask, err = e.follow(ctx, r.Grammar, begun != ""); err != nil {
 			return Result{}, err
 		}
 	}

@@ -4,6 +4,7 @@ package constrain
 // byte.
 func (a *automaton) stepKind(s *state, kind uint8) *state {
 	if s.kinds == nil {
+		a.take(8 * kinds)
 		s.kinds = make([]*state, kinds)
 	}
 	if s.kinds[kind] == nil {
@@ -29,6 +30,7 @@ func (a *automaton) afterKind(s *state, kind uint8) *state {
 
 // whole reports whether the threads of a state take all bytes of a kind or none.
 func (a *automaton) whole(s *state, kind uint8) bool {
+	a.spend(1 + len(s.threads)/8)
 	k := kindEnds[kind]
 	for _, t := range s.threads {
 		n := a.gr.nodes[t.node]
@@ -51,7 +53,7 @@ func (a *automaton) safeKinds(s *state, wanted uint8) kindSet {
 	safe := kindSet(1<<kinds - 1)
 	reached := map[*state]bool{s: a.allows(s, wanted)} // and whether the wanted kind may follow
 	queue := []*state{s}
-	for len(queue) > 0 && safe.has(wanted) {
+	for len(queue) > 0 && safe.has(wanted) && a.spend(kinds) {
 		at := queue[0]
 		queue = queue[1:]
 		for kind := range uint8(kinds) {
@@ -74,13 +76,14 @@ func (a *automaton) safeKinds(s *state, wanted uint8) kindSet {
 				}
 			}
 		}
-		if len(reached) > maxSafe || a.work > maxWork {
+		if len(reached) > maxSafe {
 			safe = 0
 		}
 	}
-	if !safe.has(wanted) {
+	if !safe.has(wanted) || a.budget.err != nil {
 		safe = 0
 	}
+	a.take(pairBytes)
 	if s.safe == nil {
 		s.safe = map[uint8]kindSet{}
 	}

@@ -12,8 +12,8 @@ type thread struct {
 	calls *stack
 }
 
-// A state is what may follow a text. Equal states are the same pointer, as long as
-// the memory of the automaton is not full.
+// A state is what may follow a text. Equal states are the same pointer, until the
+// automaton forgets them.
 type state struct {
 	threads []thread          // ascending by node
 	ends    bool              // the text may end here
@@ -26,49 +26,79 @@ type state struct {
 // dead reports whether no text can follow, not even the empty one.
 func (s *state) dead() bool { return len(s.threads) == 0 && !s.ends }
 
-// An automaton computes states when they are needed. It serves one answer.
+// An automaton computes states when they are needed. It serves one answer. Once its
+// budget has ended, nothing follows any state.
 type automaton struct {
-	gr *Grammar
+	gr     *Grammar
+	budget budget
 	stacks
 	bottom *stack // the empty stack alone
 	mixed  *state // stands for several states
 	none   *state // no text follows
 	states map[string]*state
 	single map[[2]uint32]*state // after one thread alone, by its node and calls
-	held   int                  // threads of these states
+	locals map[*local]struct{}  // of states
+	fixed  int                  // bytes that it never forgets
 
-	// The closure being computed: the stack of each node, and the nodes that have
-	// one.
+	// The closure being computed: the stack of each node, the nodes that have one, and
+	// those to follow.
 	nodes   []*stack
 	reached []int32
 	queue   []int32
+	calls   []int32
+	pending []pending
 	key     []byte
-	work    int // nodes visited so far
 }
 
-// maxHeld limits the states of an automaton, in bytes, and maxTables its other tables,
-// in entries of about 100 bytes.
 const (
-	maxHeld   = 4 << 20
-	maxTables = 16 << 10
+	// maxHeld limits the memory of an automaton, in bytes.
+	maxHeld = 6 << 20
+	// maxWork limits the work for one token, because all answers wait for it: this takes
+	// about 20 ms.
+	maxWork = 1 << 21
+
+	nodeWork   = 8 // to follow a node
+	stateBytes = 256
+	placeBytes = 20 // of a node in a closure
 )
 
 func newAutomaton(gr *Grammar) *automaton {
-	a := &automaton{gr: gr, mixed: &state{}, none: &state{}, nodes: make([]*stack, len(gr.nodes))}
-	a.forget()
+	a := &automaton{gr: gr, mixed: &state{}, none: &state{}, nodes: make([]*stack, len(gr.nodes)), fixed: placeBytes * len(gr.nodes)}
+	a.stacks.budget = &a.budget
+	a.budget.begin(nil, maxWork, 0)
+	a.forget(nil)
 	a.bottom = a.get(true, nil)
 	return a
 }
 
-// forget empties the tables. Numbers of stacks go on, so that old ones stay
-// different from new ones.
-func (a *automaton) forget() {
-	a.held = 0
-	a.single = map[[2]uint32]*state{}
-	a.states, a.known, a.united = map[string]*state{}, map[string]*stack{}, map[[2]uint32]*stack{}
-	if a.bottom != nil {
-		a.known["\x01"] = a.bottom
+// begin starts the budget of a token. It returns the given state, or an equal one if the
+// automaton had to forget the others.
+func (a *automaton) begin(done <-chan struct{}, at *state) *state {
+	bytes := a.budget.bytes
+	a.budget.begin(done, maxWork, bytes)
+	if bytes < (maxHeld-a.fixed)/2 && a.budget.err == nil {
+		return a.forget(at)
 	}
+	return at
+}
+
+// forget empties the tables, but for a state. Numbers of stacks go on, so that old ones
+// stay different from new ones.
+func (a *automaton) forget(at *state) *state {
+	a.budget.bytes = maxHeld - a.fixed
+	a.single, a.locals = map[[2]uint32]*state{}, map[*local]struct{}{}
+	a.states, a.known, a.united = map[string]*state{}, map[string]*stack{}, map[[2]uint32]*stack{}
+	if at == nil {
+		return nil
+	}
+	a.stacks.keep(a.bottom)
+	for _, t := range at.threads {
+		a.stacks.keep(t.calls)
+	}
+	if a.budget.bytes < (maxHeld-a.fixed)/4*3 { // else the next token would forget again
+		a.take(maxHeld)
+	}
+	return a.state(at.threads, at.ends)
 }
 
 // start returns the state of the empty text.
@@ -81,6 +111,7 @@ func (a *automaton) start() *state {
 func (a *automaton) step(s *state, b byte) *state {
 	class := a.gr.class[b]
 	if s.next == nil {
+		a.take(8 * a.gr.classes)
 		s.next = make([]*state, a.gr.classes)
 	}
 	if s.next[class] == nil {
@@ -91,6 +122,9 @@ func (a *automaton) step(s *state, b byte) *state {
 
 // after computes the state after one more byte.
 func (a *automaton) after(s *state, b byte) *state {
+	if !a.spend(nodeWork + len(s.threads)/8) {
+		return a.none
+	}
 	var last thread // that goes on
 	count := 0
 	for _, t := range s.threads {
@@ -114,6 +148,7 @@ func (a *automaton) after(s *state, b byte) *state {
 		return known
 	}
 	next := a.close()
+	a.take(pairBytes)
 	a.single[key] = next
 	return next
 }
@@ -138,36 +173,70 @@ func (a *automaton) reach(at int32, calls *stack) {
 		return
 	}
 	a.nodes[at] = calls
-	a.queue = append(a.queue, at)
+	if a.gr.nodes[at].kind == nodeCall {
+		a.calls = append(a.calls, at)
+	} else {
+		a.queue = append(a.queue, at)
+	}
 }
 
-// close follows the nodes that await no byte and returns the state.
+// close follows the nodes that await no byte and returns the state. It follows calls last,
+// when there is nothing else to follow.
 func (a *automaton) close() *state {
 	ends := false
-	for len(a.queue) > 0 {
-		at := a.queue[len(a.queue)-1]
-		a.queue = a.queue[:len(a.queue)-1]
-		a.work++
-		calls, n := a.nodes[at], a.gr.nodes[at]
-		switch n.kind {
-		case nodeSplit:
-			a.reach(n.next, calls)
-			a.reach(n.other, calls)
-		case nodeCall:
-			after := calls
-			if a.gr.nodes[n.next].kind != nodeEnd {
-				after = a.push(n.next, calls)
+	for {
+		for len(a.queue) > 0 {
+			if !a.spend(nodeWork) {
+				a.drop()
+				return a.none
 			}
-			a.reach(a.gr.rules[n.other].start, after)
-		case nodeEnd:
-			ends = ends || calls.empty
-			for _, f := range calls.frames {
-				a.reach(f.next, f.below)
+			at := a.queue[len(a.queue)-1]
+			a.queue = a.queue[:len(a.queue)-1]
+			calls, n := a.nodes[at], a.gr.nodes[at]
+			switch n.kind {
+			case nodeSplit:
+				a.reach(n.next, calls)
+				a.reach(n.other, calls)
+			case nodeEnd:
+				ends = ends || calls.empty
+				for _, f := range calls.frames {
+					if !a.spend(1) {
+						break
+					}
+					a.reach(f.next, f.below)
+				}
+			case nodeCall, nodeBytes:
 			}
-		case nodeBytes:
 		}
+		if len(a.calls) == 0 {
+			return a.intern(ends)
+		}
+		a.enter()
 	}
-	return a.intern(ends)
+}
+
+// enter follows the calls that are known.
+func (a *automaton) enter() {
+	a.pending = a.pending[:0]
+	a.spend(nodeWork * len(a.calls))
+	for _, at := range a.calls {
+		n := a.gr.nodes[at]
+		a.pending = append(a.pending, pending{n.other, n.next, a.gr.nodes[n.next].kind == nodeEnd, a.nodes[at]})
+	}
+	a.calls = a.calls[:0]
+	if len(a.pending) > 1 {
+		slices.SortFunc(a.pending, func(x, y pending) int {
+			return cmp.Or(cmp.Compare(x.rule, y.rule), cmp.Compare(x.next, y.next))
+		})
+	}
+	for from := 0; from < len(a.pending); {
+		to := from + 1
+		for to < len(a.pending) && a.pending[to].rule == a.pending[from].rule {
+			to++
+		}
+		a.reach(a.gr.rules[a.pending[from].rule].start, a.calling(a.pending[from:to]))
+		from = to
+	}
 }
 
 // drop forgets the closure being computed.
@@ -175,11 +244,12 @@ func (a *automaton) drop() {
 	for _, at := range a.reached {
 		a.nodes[at] = nil
 	}
-	a.reached, a.queue = a.reached[:0], a.queue[:0]
+	a.reached, a.queue, a.calls = a.reached[:0], a.queue[:0], a.calls[:0]
 }
 
 // intern returns the state of the closure, and makes room for the next one.
 func (a *automaton) intern(ends bool) *state {
+	a.spend(len(a.reached))
 	threads := make([]thread, 0, len(a.reached))
 	for _, at := range a.reached {
 		if a.gr.nodes[at].kind == nodeBytes {
@@ -188,12 +258,13 @@ func (a *automaton) intern(ends bool) *state {
 		a.nodes[at] = nil
 	}
 	a.reached = a.reached[:0]
+	slices.SortFunc(threads, func(x, y thread) int { return cmp.Compare(x.node, y.node) })
 	return a.state(threads, ends)
 }
 
-// state returns the state with the given threads. It keeps them.
+// state returns the state with the given threads, which ascend by node. It keeps them.
 func (a *automaton) state(threads []thread, ends bool) *state {
-	slices.SortFunc(threads, func(x, y thread) int { return cmp.Compare(x.node, y.node) })
+	a.spend(1 + len(threads))
 	a.key = append(a.key[:0], 0)
 	if ends {
 		a.key[0] = 1
@@ -205,10 +276,7 @@ func (a *automaton) state(threads []thread, ends bool) *state {
 	if s, ok := a.states[string(a.key)]; ok {
 		return s
 	}
-	if a.held >= maxHeld || max(len(a.known), len(a.united), len(a.single)) >= maxTables {
-		a.forget()
-	}
-	a.held += 256 + 24*len(threads) + 8*(a.gr.classes+kinds)
+	a.take(stateBytes + 24*cap(threads))
 	s := &state{threads: threads, ends: ends}
 	a.states[string(a.key)] = s
 	return s

@@ -38,7 +38,7 @@ func follow(b *testing.B, grammar func() *constrain.Grammar, v *constrain.Vocabu
 	processor := processorTime(b)
 	for b.Loop() {
 		began := time.Now()
-		m := constrain.NewMatcher(grammar(), v)
+		m := constrain.NewMatcher(b.Context(), grammar(), v)
 		for _, id := range answer {
 			step := time.Now()
 			mask, err := m.Mask()

@@ -61,7 +61,7 @@ func TestSharedPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := grammarOf(t, `{"type":"string","pattern":"^c{40}$"}`)
-		either, err := constrain.Either(other, g)
+		either, err := constrain.Either(t.Context(), other, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestSharedPlaces(t *testing.T) {
 			text string
 		}{{g, v, ""}, {g, detailed, ""}, {after, v, "</think>"}, {either, v, ""}} {
 			for _, step := range []int{1, 3} {
-				checkMasks(t, constrain.NewMatcher(f.g, f.v), tokens, ids, f.text+`"`+c.text+`"`, step)
+				checkMasks(t, constrain.NewMatcher(t.Context(), f.g, f.v), tokens, ids, f.text+`"`+c.text+`"`, step)
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func TestPlacesShare(t *testing.T) {
 	a, v := idsOf(tokens)["a"], constrain.NewVocabulary(tokens)
 	bytes := func(most int) int {
 		g := grammarOf(t, fmt.Sprintf(`{"type":"string","pattern":"^[ab]{0,%d}$"}`, most))
-		m := constrain.NewMatcher(g, v)
+		m := constrain.NewMatcher(t.Context(), g, v)
 		if err := m.Advance(idsOf(tokens)[`"`]); err != nil {
 			t.Fatal(err)
 		}

@@ -24,8 +24,8 @@ const (
 )
 
 // newGraph returns a graph with the built-in rules.
-func newGraph() *graph {
-	g := &graph{}
+func newGraph(b *budget) *graph {
+	g := &graph{budget: b}
 	for _, name := range []string{"space", "string", "number", "integer", "value", "object", "array"} {
 		g.newRule(name)
 	}

@@ -9,10 +9,10 @@ import (
 
 // A Cache keeps the latest grammars, up to MaxCached bytes: clients repeat schemas,
 // and a grammar that was used before is quicker. It compiles one grammar at a time,
-// so that others than the client with a large schema keep their processors. It is
-// safe for concurrent use.
+// so that others than the client with a large schema keep their processors, and tenants
+// take turns. It is safe for concurrent use.
 type Cache struct {
-	compiling chan struct{} // holds a token while a grammar is compiled
+	compiling turns
 	mu        sync.Mutex
 	kept      []cached // the latest last
 }
@@ -23,27 +23,27 @@ type cached struct {
 }
 
 // NewCache returns an empty cache.
-func NewCache() *Cache { return &Cache{compiling: make(chan struct{}, 1)} }
+func NewCache() *Cache { return &Cache{} }
 
-// Get returns the grammar of a key, and compiles it if it is not kept. It waits for
-// other compilations until ctx ends. The error is that of ctx, or of compile.
-func (c *Cache) Get(ctx context.Context, key string, compile func() (*Grammar, error)) (*Grammar, error) {
+// Get returns the grammar of a key, and compiles it if it is not kept. It waits for the
+// turn of the tenant until ctx ends. The error is that of ctx, or of compile.
+func (c *Cache) Get(ctx context.Context, tenant, key string, compile func(context.Context) (*Grammar, error)) (*Grammar, error) {
 	if g := c.find(key); g != nil {
 		return g, nil
 	}
-	select {
-	case c.compiling <- struct{}{}:
-	case <-ctx.Done():
+	if !c.compiling.take(ctx, tenant) {
 		return nil, fmt.Errorf("the schemas of other requests took too long to compile: %w", context.Cause(ctx))
 	}
-	defer func() { <-c.compiling }()
+	defer c.compiling.leave()
 	if g := c.find(key); g != nil { // compiled meanwhile
 		return g, nil
 	}
-	g, err := compile()
+	g, err := compile(ctx)
 	if err != nil {
 		return nil, err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.keep(cached{key, g})
 	return g, nil
 }
@@ -57,14 +57,14 @@ func (c *Cache) find(key string) *Grammar {
 		return nil
 	}
 	g := c.kept[i]
-	c.kept = append(slices.Delete(c.kept, i, i+1), g)
+	c.kept = slices.Delete(c.kept, i, i+1)
+	c.keep(g)
 	return g.grammar
 }
 
-// keep adds a grammar, and forgets the oldest ones that are too many.
+// keep adds a grammar, and forgets the oldest ones that are too many. Grammars grow while
+// answers follow them, so those that fitted may not fit now.
 func (c *Cache) keep(g cached) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.kept = append(c.kept, g)
 	bytes := 0
 	for i, g := range slices.Backward(c.kept) {

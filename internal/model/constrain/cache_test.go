@@ -15,9 +15,9 @@ func TestCache(t *testing.T) {
 	c := constrain.NewCache()
 	compiled := 0
 	get := func(key string) *constrain.Grammar {
-		g, err := c.Get(t.Context(), key, func() (*constrain.Grammar, error) {
+		g, err := c.Get(t.Context(), "", key, func(context.Context) (*constrain.Grammar, error) {
 			compiled++
-			return constrain.Schema([]byte(`{"type":"array","items":{"type":"null"},"minItems":15000}`))
+			return constrain.Schema(t.Context(), []byte(`{"type":"array","items":{"type":"null"},"minItems":15000}`))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +50,7 @@ func TestCacheForgetsErrors(t *testing.T) {
 	c := constrain.NewCache()
 	for range 2 {
 		wrong := errors.New("wrong")
-		if g, err := c.Get(t.Context(), "", func() (*constrain.Grammar, error) { return nil, wrong }); g != nil || !errors.Is(err, wrong) {
+		if g, err := c.Get(t.Context(), "", "", func(context.Context) (*constrain.Grammar, error) { return nil, wrong }); g != nil || !errors.Is(err, wrong) {
 			t.Errorf("%v, %v", g, err)
 		}
 	}
@@ -60,10 +60,10 @@ func TestCacheForgetsErrors(t *testing.T) {
 func TestCacheCompilesOneAtATime(t *testing.T) {
 	c := constrain.NewCache()
 	object := constrain.Object()
-	_, err := c.Get(t.Context(), "slow", func() (*constrain.Grammar, error) {
+	_, err := c.Get(t.Context(), "", "slow", func(context.Context) (*constrain.Grammar, error) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := c.Get(ctx, "other", func() (*constrain.Grammar, error) {
+		_, err := c.Get(ctx, "", "other", func(context.Context) (*constrain.Grammar, error) {
 			t.Error("two grammars are compiled at a time")
 			return object, nil
 		})
@@ -75,7 +75,7 @@ func TestCacheCompilesOneAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g, err := c.Get(t.Context(), "slow", nil); g != object || err != nil {
+	if g, err := c.Get(t.Context(), "", "slow", nil); g != object || err != nil {
 		t.Errorf("%v, %v", g, err)
 	}
 }

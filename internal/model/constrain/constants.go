@@ -9,12 +9,12 @@ import (
 // constants adds the values of enum or const that have a type of the schema.
 func (c *compiler) constants(o *object, pointer string, next int32) (int32, error) {
 	keyword := "enum"
-	list := o.values["enum"].array
+	list := o.get("enum").array
 	if !o.has("enum") {
 		keyword = "const"
-		list = []value{o.values["const"]}
+		list = []value{o.get("const")}
 	}
-	if err := only(o, pointer, keyword, "type"); err != nil {
+	if err := c.only(o, pointer, keyword, "type"); err != nil {
 		return 0, err
 	}
 	if len(list) == 0 {
@@ -23,12 +23,19 @@ func (c *compiler) constants(o *object, pointer string, next int32) (int32, erro
 	types := jsonTypes
 	if o.has("type") {
 		var err error
-		if types, err = typesOf(o, pointer); err != nil {
+		if types, err = c.typesOf(o, pointer); err != nil {
 			return 0, err
 		}
 	}
 	var starts []int32
 	for _, v := range list {
+		work := keyWork
+		if v.number != "" {
+			work = numberWork
+		}
+		if !c.g.spend(work) {
+			return 0, c.fail(pointer + "/" + keyword)
+		}
 		if v.isOf(types) {
 			starts = append(starts, c.constant(v, next))
 		}
@@ -36,8 +43,14 @@ func (c *compiler) constants(o *object, pointer string, next int32) (int32, erro
 	if len(starts) == 0 {
 		return 0, &SchemaError{pointer + "/" + keyword, "no value has the type of the schema"}
 	}
+	if c.g.err != nil {
+		return 0, c.fail(pointer + "/" + keyword)
+	}
 	return c.g.either(starts), nil
 }
+
+// numberWork is the work to parse a number.
+const numberWork = 200
 
 func (v value) isOf(types []string) bool {
 	kind := v.kind()
@@ -51,12 +64,15 @@ func (v value) isOf(types []string) bool {
 // constant adds one value, with the usual white space.
 func (c *compiler) constant(v value, next int32) int32 {
 	g := c.g
+	if !g.spend(nodeWork) {
+		return 0
+	}
 	switch {
 	case v.object != nil && len(v.object.keys) > 0:
 		next = g.call(ruleSpace, g.literal("}", next))
 		for i := len(v.object.keys) - 1; i >= 0; i-- {
 			key := v.object.keys[i]
-			next = g.literal(quote(key)+":", g.optionalBlank(c.constant(v.object.values[key], next)))
+			next = g.literal(quote(key)+":", g.optionalBlank(c.constant(v.object.values[i], next)))
 			if next = g.call(ruleSpace, next); i > 0 {
 				next = g.literal(",", next)
 			}

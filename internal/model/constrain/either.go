@@ -1,11 +1,14 @@
 package constrain
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // Either returns the grammar of the texts that one of two grammars allows. The
 // error is that of a grammar with too many states.
-func Either(a, b *Grammar) (*Grammar, error) {
-	g := newGraph()
+func Either(ctx context.Context, a, b *Grammar) (*Grammar, error) {
+	g := newGraph(newBudget(ctx.Done()))
 	builtin := int32(len(g.nodes))
 	g.nodes, g.rules, g.blocks = slices.Clone(a.nodes), slices.Clone(a.rules), a.blocks+b.blocks
 	// Nodes and rules that both have keep their numbers.
@@ -42,7 +45,7 @@ func Either(a, b *Grammar) (*Grammar, error) {
 		g.add(n)
 	}
 	for _, r := range b.rules[builtinRules:] {
-		r.start = node(r.start)
+		r.start, r.from, r.to = node(r.start), r.from+movedNode, r.to+movedNode
 		g.rules = append(g.rules, r)
 	}
 	root, end := g.newRule("either"), g.end()

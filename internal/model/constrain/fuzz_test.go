@@ -20,7 +20,7 @@ func FuzzSchema(f *testing.F) {
 		if len(schema) > 4<<10 {
 			return
 		}
-		g, err := constrain.Schema(schema)
+		g, err := constrain.Schema(t.Context(), schema)
 		if err != nil {
 			return
 		}

@@ -1,6 +1,8 @@
 package constrain
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -16,14 +18,14 @@ type Grammar struct {
 	class   [256]uint8
 	classes int
 	samples [][]byte // of each kind of bytes: one of each class
-	own     locals   // of nodes that other grammars do not have
+	own     *locals  // of nodes that other grammars do not have
 
 	thoughts afterThoughts
 }
 
 // Object returns the grammar of all JSON objects.
 func Object() *Grammar {
-	gr, err := newGraph().grammar(ruleObject)
+	gr, err := newGraph(newBudget(nil)).grammar(ruleObject)
 	if err != nil {
 		panic(err) // the built-in rules are constant
 	}
@@ -35,16 +37,24 @@ func Object() *Grammar {
 // optional, and a schema for further properties works if there are no named ones.
 // The error is a *SchemaError.
 //
-// Time and memory are limited: by the size of the schema, its nesting, and
-// 100,000 states.
-func Schema(schema []byte) (*Grammar, error) {
-	g := newGraph()
-	root, err := compileSchema(g, schema)
+// Time and memory are limited: by the size of the schema, its nesting, the width of its
+// unions, 100,000 states, and a budget. If ctx ends, so does the compilation, with an error
+// that is context.Canceled.
+func Schema(ctx context.Context, schema []byte) (*Grammar, error) {
+	return schemaWithin(newBudget(ctx.Done()), schema)
+}
+
+func schemaWithin(b *budget, schema []byte) (*Grammar, error) {
+	g := newGraph(b)
+	root, err := compileSchema(g, "", schema)
 	if err != nil {
 		return nil, err
 	}
 	gr, err := g.grammar(root)
-	if err != nil {
+	switch {
+	case errors.Is(err, errGone):
+		return nil, err
+	case err != nil:
 		return nil, &SchemaError{"", err.Error()}
 	}
 	return gr, nil
@@ -62,11 +72,11 @@ type Call struct {
 // and a suffix, with a separator between two calls. Control tokens may write the
 // literal texts, but not the arguments. An error in a schema is a *SchemaError
 // that names the tool.
-func Calls(prefix string, calls []Call, separator, suffix string, most int) (*Grammar, error) {
+func Calls(ctx context.Context, prefix string, calls []Call, separator, suffix string, most int) (*Grammar, error) {
 	if len(calls) == 0 || most < 1 {
 		return nil, fmt.Errorf("cannot force a call: there is no tool to call")
 	}
-	g := newGraph()
+	g := newGraph(newBudget(ctx.Done()))
 	one := g.newRule("call")
 	end := g.end()
 	var starts []int32
@@ -75,7 +85,7 @@ func Calls(prefix string, calls []Call, separator, suffix string, most int) (*Gr
 		if len(c.Schema) == 0 {
 			next = g.literal("{}", next)
 		} else {
-			arguments, err := compileSchema(g, c.Schema)
+			arguments, err := compileSchema(g, fmt.Sprintf(" of tool %q", c.Name), c.Schema)
 			if err != nil {
 				return nil, fmt.Errorf("the parameters of tool %q: %w", c.Name, err)
 			}
@@ -112,9 +122,37 @@ func (g *graph) grammar(root int32) (*Grammar, error) {
 	if err := g.checkCycles(); err != nil {
 		return nil, err
 	}
-	gr := &Grammar{nodes: slices.Clip(g.nodes), rules: g.rules, root: root, blocks: g.blocks}
+	gr := &Grammar{nodes: slices.Clip(g.nodes), rules: g.rules, root: root, blocks: g.blocks, own: &locals{most: maxOwn}}
 	gr.classify()
 	return gr, nil
+}
+
+// part names the part of the form where an answer stands: the innermost one that the
+// client wrote.
+func (gr *Grammar) part(s *state) string {
+	if s == nil || len(s.threads) == 0 {
+		return "the form"
+	}
+	at, calls := s.threads[0].node, s.threads[0].calls
+	for {
+		if r, ok := gr.ruleOf(at); ok {
+			return "the schema at " + r.name
+		}
+		if len(calls.frames) == 0 {
+			return "the form"
+		}
+		at, calls = calls.frames[0].next, calls.frames[0].below
+	}
+}
+
+// ruleOf returns the smallest rule that has a node, unless it is built in.
+func (gr *Grammar) ruleOf(at int32) (found rule, ok bool) {
+	for _, r := range gr.rules[builtinRules:] {
+		if r.from <= at && at < r.to && (!ok || r.to-r.from < found.to-found.from) {
+			found, ok = r, true
+		}
+	}
+	return found, ok
 }
 
 // classify numbers the classes of bytes, and takes samples of them.

@@ -26,14 +26,16 @@ const (
 
 // A rule is a part of a grammar that others call.
 type rule struct {
-	name  string // for errors: a JSON pointer or a word
-	start int32
+	name     string // for errors: a JSON pointer or a word
+	start    int32
+	from, to int32 // its nodes, with those of rules that only it has
 }
 
 // A graph is the automaton of a grammar while it is built: from the end to the
 // start, so that each constructor gets the node that follows and returns the
 // first node.
 type graph struct {
+	budget   *budget
 	nodes    []node
 	rules    []rule
 	blocks   int32 // number of characters of patterns
@@ -50,7 +52,27 @@ func (g *graph) fail(err error) {
 	}
 }
 
+// spend takes work of the budget. It reports whether there is no error so far: all loops
+// end with the first one.
+func (g *graph) spend(work int) bool {
+	if !g.budget.spend(work) {
+		g.fail(g.budget.exceeded())
+	}
+	return g.err == nil
+}
+
+// take takes bytes of the budget. It reports whether there is no error so far.
+func (g *graph) take(bytes int) bool {
+	if !g.budget.take(bytes) {
+		g.fail(g.budget.exceeded())
+	}
+	return g.err == nil
+}
+
 func (g *graph) add(n node) int32 {
+	if !g.spend(nodeWork) || !g.take(nodeMemory) {
+		return 0
+	}
 	if len(g.nodes) >= maxNodes {
 		g.fail(fmt.Errorf("it needs more than %d states", maxNodes))
 		return 0
@@ -77,6 +99,13 @@ func (g *graph) nothing() int32 {
 	at := g.split(0, 0)
 	g.nodes[at].next, g.nodes[at].other = at, at
 	return at
+}
+
+// build sets the start of a rule.
+func (g *graph) build(r int32, start func(end int32) int32) {
+	g.rules[r].from = int32(len(g.nodes))
+	at := start(g.end())
+	g.rules[r].start, g.rules[r].to = at, int32(len(g.nodes))
 }
 
 // either splits to all of the starts, of which there is at least one.
@@ -111,6 +140,7 @@ func (g *graph) frame(s string, next int32) int32 {
 
 // newRule reserves a rule, so that others can call it before it is built.
 func (g *graph) newRule(name string) int32 {
+	g.take(ruleMemory + len(name))
 	g.rules = append(g.rules, rule{name: name, start: -1})
 	return int32(len(g.rules) - 1)
 }

@@ -5,6 +5,9 @@ import "fmt"
 // prune marks the nodes from which the end of their rule can be reached. It fails
 // if the first rule allows nothing.
 func (g *graph) prune(root int32) error {
+	if !g.spend(4 * len(g.nodes)) {
+		return g.err
+	}
 	places, before := g.before()
 	var queue []int32
 	for i := range g.nodes {
@@ -108,7 +111,7 @@ func (g *graph) checkCycles() error {
 			}
 		}
 	}
-	return nil
+	return g.err
 }
 
 // firstNodes finds the nodes of a rule that come before its first byte.
@@ -132,7 +135,7 @@ func (f *firstNodes) calledFirst(r int32, empty []bool) []int32 {
 // emptyRules tells for each rule whether it allows the empty text.
 func (f *firstNodes) emptyRules() []bool {
 	empty := make([]bool, len(f.rules))
-	for changed := true; changed; {
+	for changed := true; changed && f.err == nil; {
 		changed = false
 		for r := range f.rules {
 			if empty[r] {
@@ -152,7 +155,7 @@ func (f *firstNodes) emptyRules() []bool {
 func (f *firstNodes) walk(r int32, empty []bool, visit func(node)) {
 	f.search++
 	queue := []int32{f.rules[r].start}
-	for len(queue) > 0 {
+	for len(queue) > 0 && f.spend(nodeWork) {
 		i := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		n := f.nodes[i]

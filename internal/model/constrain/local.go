@@ -31,12 +31,13 @@ func (v *Vocabulary) fewTokens() int { return 2 * v.size() }
 
 // localOf returns what follows for threads whose stack is the empty one.
 func (m *Matcher) localOf(threads []thread) *local {
+	m.a.spend(len(threads))
 	m.key = m.key[:0]
 	known := &m.v.common
 	for _, t := range threads {
 		m.key = binary.LittleEndian.AppendUint32(m.key, uint32(t.node))
 		if int(t.node) >= m.v.builtin {
-			known = &m.a.gr.own
+			known = m.a.gr.own
 		}
 	}
 	key := string(m.key)
@@ -44,7 +45,7 @@ func (m *Matcher) localOf(threads []thread) *local {
 		return l
 	}
 	l := m.computeLocal(m.a.state(slices.Clone(threads), false))
-	if m.a.work <= maxWork { // else it is not complete
+	if m.a.budget.err == nil { // else it is not complete
 		known.put(m.v, key, l)
 	}
 	return l
@@ -54,7 +55,7 @@ func (m *Matcher) computeLocal(s *state) *local {
 	w := &m.walk
 	w.begin()
 	w.all(s)
-	l := &local{exits: append([]exit(nil), w.exits...)}
+	l := &local{exits: slices.Clone(w.exits)}
 	if len(w.sets) == 0 && w.listed() <= m.v.fewTokens() {
 		for _, run := range w.runs {
 			l.few = append(l.few, run...)
@@ -66,3 +67,6 @@ func (m *Matcher) computeLocal(s *state) *local {
 	w.addTo(l.all)
 	return l
 }
+
+// bytes returns the memory of a local.
+func (l *local) bytes() int { return 128 + 4*cap(l.few) + 12*len(l.exits) + 8*len(l.all) }

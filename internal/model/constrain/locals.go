@@ -10,13 +10,18 @@ import (
 type locals struct {
 	mu     sync.Mutex
 	of     *Vocabulary
+	most   int               // bytes
 	byNode map[string]*local // by the nodes of the threads
 	sets   map[uint64]Set    // of the locals, by their hash: many are the same
 	bytes  int
 }
 
-// maxLocals limits the memory of locals, in bytes.
-const maxLocals = 2 << 20
+// maxLocals limits the memory of the locals of all grammars, and maxOwn that of those of
+// one, in bytes.
+const (
+	maxLocals = 2 << 20
+	maxOwn    = 2 << 20
+)
 
 func (k *locals) get(of *Vocabulary, key string) *local {
 	k.mu.Lock()
@@ -27,12 +32,16 @@ func (k *locals) get(of *Vocabulary, key string) *local {
 	return k.byNode[key]
 }
 
+// put remembers a local, unless it is large.
 func (k *locals) put(of *Vocabulary, key string, l *local) {
 	hash := l.all.hash()
-	size := 4*len(l.few) + 12*len(l.exits) + len(key) + 128
+	size := l.bytes() - 8*len(l.all) + len(key)
+	if size > k.most/4 {
+		return
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.of != of || k.bytes+size+8*len(l.all) > maxLocals {
+	if k.of != of || k.bytes+size+8*len(l.all) > k.most {
 		k.of, k.byNode, k.sets, k.bytes = of, map[string]*local{}, map[uint64]Set{}, 0
 	}
 	if slices.Equal(k.sets[hash], l.all) {

@@ -1,6 +1,7 @@
 package constrain
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -9,6 +10,7 @@ import (
 type Matcher struct {
 	v     *Vocabulary
 	a     *automaton
+	done  <-chan struct{} // the client is gone
 	at    *state
 	ended bool
 
@@ -18,10 +20,12 @@ type Matcher struct {
 	key   []byte // of a local
 }
 
-// NewMatcher returns a matcher for an answer that has not begun.
-func NewMatcher(g *Grammar, v *Vocabulary) *Matcher {
-	m := &Matcher{v: v, a: newAutomaton(g), set: make(Set, v.size())}
+// NewMatcher returns a matcher for an answer that has not begun. It serves until ctx
+// ends.
+func NewMatcher(ctx context.Context, g *Grammar, v *Vocabulary) *Matcher {
+	m := &Matcher{v: v, a: newAutomaton(g), done: ctx.Done(), set: make(Set, v.size())}
 	m.walk = walk{v: v, a: m.a}
+	m.begin()
 	m.at = m.a.start()
 	return m
 }
@@ -29,11 +33,21 @@ func NewMatcher(g *Grammar, v *Vocabulary) *Matcher {
 // Ends reports whether the answer is complete.
 func (m *Matcher) Ends() bool { return m.at.ends }
 
+// begin starts the budget of a token.
+func (m *Matcher) begin() {
+	kept := m.a.begin(m.done, m.at)
+	if m.setOf == m.at {
+		m.setOf = kept
+	}
+	m.at = kept
+}
+
 // Mask returns the tokens that may follow; after the end of the answer there is
 // none. The set is valid until the next call. It fails if the vocabulary cannot
-// write any text that may follow, or if a mask of the grammar takes too long.
+// write any text that may follow. It fails with a LimitError, and from then on always,
+// if a token of the grammar takes too long.
 func (m *Matcher) Mask() (Set, error) {
-	if m.setOf == m.at && !m.ended {
+	if m.setOf == m.at && !m.ended && m.a.budget.err == nil {
 		return m.set, nil
 	}
 	clear(m.set)
@@ -41,10 +55,10 @@ func (m *Matcher) Mask() (Set, error) {
 	if m.ended {
 		return m.set, nil
 	}
-	m.a.work = 0
+	m.begin()
 	m.fill()
-	if m.a.work > maxWork {
-		return nil, errors.New("a pattern or union of the schema allows too many ways to continue")
+	if err := m.limit(); err != nil {
+		return nil, err
 	}
 	for _, word := range m.set {
 		if word != 0 {
@@ -55,9 +69,14 @@ func (m *Matcher) Mask() (Set, error) {
 	return nil, errors.New("the vocabulary of the model has no token that can follow")
 }
 
-// maxWork limits the nodes that one mask may visit, because all answers wait for it:
-// these take about 20 ms.
-const maxWork = 1 << 18
+// limit returns why the answer cannot go on, if its budget has ended.
+func (m *Matcher) limit() error {
+	err := m.a.budget.err
+	if err == nil || errors.Is(err, errGone) {
+		return err
+	}
+	return &LimitError{Part: m.a.gr.part(m.at), Bound: allowance(err, maxWork, maxHeld)}
+}
 
 // fill computes the mask.
 func (m *Matcher) fill() {
@@ -66,7 +85,7 @@ func (m *Matcher) fill() {
 	}
 	if m.at.framed(m.a.gr) {
 		for _, id := range m.v.control {
-			if m.afterControl(m.v.tokens[id].Text) != nil {
+			if m.a.budget.err == nil && m.afterControl(m.v.tokens[id].Text) != nil {
 				m.set.add(id)
 			}
 		}
@@ -81,6 +100,7 @@ func (m *Matcher) fill() {
 // addLocal adds the tokens of a local, with those that go on in the state after its rule,
 // if there is one.
 func (m *Matcher) addLocal(l *local, after *state) {
+	m.a.spend(1 + (len(l.all)+len(l.few)+len(l.exits))/8)
 	if l.all != nil {
 		m.set.addAll(l.all)
 	}
@@ -97,6 +117,17 @@ func (m *Matcher) addLocal(l *local, after *state) {
 	m.walk.addTo(m.set)
 }
 
+// A LimitError reports that one token of an answer takes more than the budget of a
+// token. It is final: another try ends in the same way.
+type LimitError struct {
+	Part  string // of the form
+	Bound string
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("%s allows too many ways to continue: a token takes %s", e.Part, e.Bound)
+}
+
 // framed reports whether control tokens may write the next byte.
 func (s *state) framed(gr *Grammar) bool {
 	for _, t := range s.threads {
@@ -110,7 +141,11 @@ func (s *state) framed(gr *Grammar) bool {
 // Advance adds a token to the answer. It fails, and changes nothing, if the mask
 // does not have the token.
 func (m *Matcher) Advance(token int) error {
+	m.begin()
 	next := m.after(token)
+	if err := m.limit(); err != nil {
+		return err
+	}
 	if next == nil {
 		return fmt.Errorf("cannot add token %d to the answer: the form of the answer does not allow it", token)
 	}
@@ -147,6 +182,7 @@ func (m *Matcher) afterControl(text string) *state {
 	s := m.at
 	for i := range len(text) {
 		allowed := false
+		m.a.spend(1 + len(s.threads)/8)
 		for _, t := range s.threads {
 			if n := m.a.gr.nodes[t.node]; n.frame && n.lo <= text[i] && text[i] <= n.hi {
 				m.a.reach(n.next, t.calls)
@@ -164,9 +200,10 @@ func (m *Matcher) afterControl(text string) *state {
 // Accepts reports whether a text belongs to the grammar.
 func (gr *Grammar) Accepts(text string) bool {
 	a := newAutomaton(gr)
+	a.begin(nil, nil)
 	s := a.start()
 	for i := 0; i < len(text) && !s.dead(); i++ {
-		s = a.step(s, text[i])
+		s = a.step(a.begin(nil, s), text[i])
 	}
 	return s.ends
 }

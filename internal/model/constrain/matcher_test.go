@@ -35,7 +35,7 @@ func vocabulary() ([]constrain.Token, *constrain.Vocabulary) {
 // has trees by kinds of all tokens.
 func write(t testing.TB, g *constrain.Grammar, random *rand.Rand) (string, bool) {
 	tokens, v := vocabulary()
-	m, detailed := constrain.NewMatcher(g, v), constrain.NewMatcher(g, constrain.NewDetailedVocabulary(tokens))
+	m, detailed := constrain.NewMatcher(t.Context(), g, v), constrain.NewMatcher(t.Context(), g, constrain.NewDetailedVocabulary(tokens))
 	var text strings.Builder
 	for step := range 400 {
 		mask, err := m.Mask()
@@ -122,7 +122,7 @@ func TestAnswersFulfilSchemas(t *testing.T) {
 	complete := 0
 	for range 300 {
 		schema := randomSchema(random)
-		g, err := constrain.Schema([]byte(schema))
+		g, err := constrain.Schema(t.Context(), []byte(schema))
 		if err != nil {
 			if strings.Contains(err.Error(), "no value of finite length") || strings.Contains(err.Error(), "refers to itself") {
 				continue
@@ -158,7 +158,7 @@ func TestLargeVocabulary(t *testing.T) {
 	v := constrain.NewVocabulary(tokens)
 	for _, c := range shapes {
 		g := grammarOf(t, c.schema)
-		m := constrain.NewMatcher(g, v)
+		m := constrain.NewMatcher(t.Context(), g, v)
 		for i, id := range encode(ids, c.answer) {
 			if mask := maskOf(t, m); i%9 == 4 {
 				checkMask(t, m, tokens, mask)
@@ -244,7 +244,7 @@ var formats = []string{"date", "time", "date-time", "duration", "email", "hostna
 
 // TestAmbiguous has an exponential number of ways to read an answer.
 func TestAmbiguous(t *testing.T) {
-	g, err := constrain.Schema([]byte(`{"$ref":"#/$defs/n","$defs":{"n":{"anyOf":[
+	g, err := constrain.Schema(t.Context(), []byte(`{"$ref":"#/$defs/n","$defs":{"n":{"anyOf":[
 		{"type":"null"},
 		{"type":"object","properties":{"n":{"$ref":"#/$defs/n"},"x":{"type":"integer"}},"required":["n"]},
 		{"type":"object","properties":{"n":{"$ref":"#/$defs/n"},"y":{"type":"integer"}},"required":["n"]}]}}}`))
@@ -259,12 +259,12 @@ func TestAmbiguous(t *testing.T) {
 
 // TestTooMuchWork has a number of states beyond all limits.
 func TestTooMuchWork(t *testing.T) {
-	g, err := constrain.Schema([]byte(`{"type":"string","pattern":"(a|b)*a.{0,300}[cd].{0,300}e"}`))
+	g, err := constrain.Schema(t.Context(), []byte(`{"type":"string","pattern":"(a|b)*a.{0,300}[cd].{0,300}e"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	tokens := largeVocabulary()
-	m := constrain.NewMatcher(g, constrain.NewVocabulary(tokens))
+	m := constrain.NewMatcher(t.Context(), g, constrain.NewVocabulary(tokens))
 	for step := 0; ; step++ {
 		if _, err := m.Mask(); err != nil {
 			if !strings.Contains(err.Error(), "too many ways") {
@@ -280,11 +280,11 @@ func TestTooMuchWork(t *testing.T) {
 
 func TestControlTokens(t *testing.T) {
 	tokens, v := vocabulary()
-	g, err := constrain.Calls("<tool_call>", []constrain.Call{{Name: "f", Begin: `["f",`, Schema: []byte(`{"type":"string"}`), End: "]"}}, "", "", 1)
+	g, err := constrain.Calls(t.Context(), "<tool_call>", []constrain.Call{{Name: "f", Begin: `["f",`, Schema: []byte(`{"type":"string"}`), End: "]"}}, "", "", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := constrain.NewMatcher(g, v)
+	m := constrain.NewMatcher(t.Context(), g, v)
 	const control = 2
 	if mask := maskOf(t, m); mask[0]>>control&1 != 1 {
 		t.Fatal("the control token cannot write the prefix")
@@ -324,11 +324,11 @@ func TestControlTokens(t *testing.T) {
 
 // TestVocabularyWithoutQuotes cannot write a string: the mask says so.
 func TestVocabularyWithoutQuotes(t *testing.T) {
-	g, err := constrain.Schema([]byte(`{"type":"string"}`))
+	g, err := constrain.Schema(t.Context(), []byte(`{"type":"string"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = constrain.NewMatcher(g, constrain.NewVocabulary([]constrain.Token{{Text: "a"}})).Mask()
+	_, err = constrain.NewMatcher(t.Context(), g, constrain.NewVocabulary([]constrain.Token{{Text: "a"}})).Mask()
 	if err == nil || !strings.Contains(err.Error(), "no token that can follow") {
 		t.Errorf("err = %v", err)
 	}

@@ -13,7 +13,7 @@ func TestMemory(t *testing.T) {
 		tokens, answers int
 		want            int64 // MiB
 	}{
-		{0, 0, 18}, {512, 1, 23}, {32_000, 4, 44}, {128_256, 1, 39}, {128_256, 4, 55}, {151_936, 32, 214},
+		{0, 0, 30}, {512, 1, 41}, {32_000, 4, 78}, {128_256, 1, 56}, {128_256, 4, 89}, {151_936, 32, 402},
 	} {
 		if got := constrain.Memory(c.tokens, c.answers); got/mib != c.want {
 			t.Errorf("%d tokens and %d answers take %d MiB, want %d", c.tokens, c.answers, got/mib, c.want)
@@ -44,7 +44,7 @@ func TestGrammarBytes(t *testing.T) {
 		if g.Bytes() < 2*before {
 			t.Errorf("%s: the grammar after thoughts does not count", c.name)
 		}
-		m := constrain.NewMatcher(thinking, v)
+		m := constrain.NewMatcher(t.Context(), thinking, v)
 		for _, id := range encode(ids, "So.</think>"+c.answer) {
 			maskOf(t, m)
 			if err := m.Advance(id); err != nil {

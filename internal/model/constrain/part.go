@@ -20,7 +20,7 @@ func (m *Matcher) partsOf(s *state) []part {
 	parts := []part{}
 	var done []*stack
 	for i, t := range s.threads {
-		if contains(done, t.calls) {
+		if !m.a.spend(1+len(done)) || contains(done, t.calls) {
 			continue
 		}
 		done = append(done, t.calls)
@@ -29,18 +29,28 @@ func (m *Matcher) partsOf(s *state) []part {
 			after = m.a.pop(t.calls)
 		}
 		for _, alike := range m.byBlock(s.threads[i:], t.calls) {
-			parts = append(parts, part{m.localOf(alike), after})
+			parts = append(parts, part{m.hold(m.localOf(alike)), after})
 		}
 	}
-	if m.a.work <= maxWork {
+	if m.a.take(16 * cap(parts)) {
 		s.parts = parts
 	}
 	return parts
 }
 
+// hold counts the memory of a local that a state has, until the automaton forgets it.
+func (m *Matcher) hold(l *local) *local {
+	if _, ok := m.a.locals[l]; !ok {
+		m.a.locals[l] = struct{}{}
+		m.a.take(l.bytes() + pairBytes)
+	}
+	return l
+}
+
 // byBlock returns the threads with the given calls by their blocks, with the empty stack
 // instead of the calls; all at once if the blocks are many.
 func (m *Matcher) byBlock(threads []thread, calls *stack) [][]thread {
+	m.a.spend(len(threads))
 	var all []thread
 	var blocks []int32
 	var parts [][]thread

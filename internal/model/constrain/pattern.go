@@ -77,7 +77,16 @@ func (g *graph) expression(expression string, p pattern) int32 {
 		g.fail(err)
 		return 0
 	}
-	if p.prog, err = syntax.Compile(re.Simplify()); err != nil || len(p.prog.Inst) > maxProgram {
+	size, runes := sizeOf(re)
+	memory := 640*min(size, maxProgram) + 8*runes
+	if !g.spend(size+runes) || !g.take(memory) {
+		return 0
+	}
+	defer func() { g.budget.bytes += memory }()
+	if size <= maxProgram {
+		p.prog, err = syntax.Compile(re.Simplify())
+	}
+	if err != nil || p.prog == nil || len(p.prog.Inst) > maxProgram {
 		g.fail(fmt.Errorf("the expression %.100q is too large", expression))
 		return 0
 	}
@@ -89,6 +98,26 @@ func (g *graph) expression(expression string, p pattern) int32 {
 	later := g.split(0, 0)
 	g.nodes[later].next, g.nodes[later].other = p.node(start, phaseInner), p.runes(anyRune, later)
 	return g.split(p.node(start, phaseFirst), p.runes(anyRune, later))
+}
+
+// sizeOf returns how many instructions an expression has at least, up to more than
+// maxProgram, and how many ranges of characters: repetitions multiply.
+func sizeOf(re *syntax.Regexp) (size, runes int) {
+	runes = len(re.Rune)
+	for _, sub := range re.Sub {
+		s, r := sizeOf(sub)
+		size, runes = size+s, runes+r
+	}
+	switch re.Op {
+	case syntax.OpRepeat:
+		size *= max(re.Min, re.Max, 1)
+	case syntax.OpLiteral:
+		size = len(re.Rune)
+	case syntax.OpConcat, syntax.OpCapture, syntax.OpEmptyMatch:
+	default:
+		size++
+	}
+	return min(size, 1<<30), runes
 }
 
 var anyRune = []runeRange{{0, unicode.MaxRune}}
@@ -192,6 +221,9 @@ func (p *pattern) characters(ranges []runeRange, next int32) int32 {
 		if !p.inJSON {
 			starts = append(starts, p.g.encoded(r, next)...)
 			continue
+		}
+		if !p.g.spend(1 + int(min(r.hi, '\\')-min(r.lo, '\\'))) {
+			return 0
 		}
 		from := r.lo
 		for c := r.lo; c <= min(r.hi, '\\'); c++ {

@@ -19,7 +19,7 @@ func (v value) find(pointer string) (value, bool) {
 		part = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
 		switch {
 		case v.object != nil && v.object.has(part):
-			v = v.object.values[part]
+			v = v.object.get(part)
 		case v.array != nil:
 			i, err := strconv.Atoi(part)
 			if err != nil || i < 0 || i >= len(v.array) {

@@ -1,8 +1,10 @@
 package constrain
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -22,6 +24,7 @@ const maxSchema = 256 << 10
 // A compiler writes a schema to a graph.
 type compiler struct {
 	g    *graph
+	name string // after those of rules
 	root value
 	// refs has the rule of each schema that a $ref names, and shared that of each
 	// pattern, format or interval.
@@ -36,30 +39,57 @@ type waiting struct {
 	pointer string
 }
 
-// compileSchema returns the rule of a schema. The graph is not checked yet.
-func compileSchema(g *graph, raw []byte) (int32, error) {
+// compileSchema returns the rule of a schema. The graph is not checked yet. The name of
+// the schema ends the names of its rules.
+func compileSchema(g *graph, name string, raw []byte) (int32, error) {
 	if len(raw) > maxSchema {
 		return 0, &SchemaError{"", fmt.Sprintf("it has %d bytes, want at most %d", len(raw), maxSchema)}
 	}
-	root, err := parseValue(raw)
+	left := g.budget.bytes
+	root, err := parseValue(raw, g.budget)
+	if errors.Is(err, errGone) {
+		return 0, err
+	}
 	if err != nil {
 		return 0, &SchemaError{"", err.Error()}
 	}
-	c := &compiler{g: g, root: root, refs: map[string]int32{}, shared: map[string]int32{}}
+	parsed := left - g.budget.bytes
+	c := &compiler{g: g, name: name, root: root, refs: map[string]int32{}, shared: map[string]int32{}}
 	rule := c.ref("", root)
 	for len(c.waiting) > 0 {
 		w := c.waiting[0]
 		c.waiting = c.waiting[1:]
-		start, err := c.schema(w.schema, w.pointer, g.end())
+		var err error
+		g.build(w.rule, func(end int32) (start int32) {
+			start, err = c.schema(w.schema, w.pointer, end)
+			return start
+		})
+		if err == nil && g.err != nil {
+			err = c.fail(w.pointer)
+		}
 		if err != nil {
 			return 0, err
 		}
-		if g.err != nil {
-			return 0, &SchemaError{w.pointer, g.err.Error()}
-		}
-		g.rules[w.rule].start = start
 	}
+	g.budget.bytes += parsed // which is free now
 	return rule, nil
+}
+
+// fail returns the error of the graph at a part of the schema.
+func (c *compiler) fail(pointer string) error {
+	if errors.Is(c.g.err, errGone) {
+		return c.g.err
+	}
+	return &SchemaError{pointer, c.g.err.Error()}
+}
+
+// below returns the pointer to a part of a schema. It takes as much work as it is long.
+func (c *compiler) below(pointer string, parts ...string) string {
+	for _, part := range parts {
+		pointer += "/" + escapePointer(part)
+	}
+	c.g.spend(len(pointer))
+	return pointer
 }
 
 // ref returns the rule of the schema at a pointer.
@@ -67,10 +97,22 @@ func (c *compiler) ref(pointer string, schema value) int32 {
 	if r, ok := c.refs[pointer]; ok {
 		return r
 	}
-	r := c.g.newRule(fmt.Sprintf("%q", "#"+pointer))
+	r := c.newRule(pointer)
+	c.g.take(ruleMemory + len(pointer))
 	c.refs[pointer] = r
 	c.waiting = append(c.waiting, waiting{r, schema, pointer})
 	return r
+}
+
+// maxName limits the pointers in the names of rules.
+const maxName = 128
+
+// newRule reserves the rule of a part of the schema.
+func (c *compiler) newRule(pointer string) int32 {
+	if len(pointer) > maxName { // it is for errors
+		pointer = strings.ToValidUTF8(pointer[:maxName], "") + "..."
+	}
+	return c.g.newRule(fmt.Sprintf("%q%s", "#"+pointer, c.name))
 }
 
 // annotations do not limit values.
@@ -79,9 +121,15 @@ var annotations = []string{
 	"$defs", "definitions", "contentMediaType", "contentEncoding",
 }
 
+// keyWork is the work to look for a keyword.
+const keyWork = 16
+
 // only refuses keywords beside annotations and the given ones.
-func only(o *object, pointer string, keywords ...string) error {
+func (c *compiler) only(o *object, pointer string, keywords ...string) error {
 	for _, key := range o.keys {
+		if !c.g.spend(keyWork) {
+			return c.fail(pointer)
+		}
 		if slices.Contains(annotations, key) || slices.Contains(keywords, key) || strings.HasPrefix(key, "x-") {
 			continue
 		}
@@ -95,6 +143,9 @@ func only(o *object, pointer string, keywords ...string) error {
 
 // schema adds the values that a schema allows.
 func (c *compiler) schema(s value, pointer string, next int32) (int32, error) {
+	if !c.g.spend(keyWork) {
+		return 0, c.fail(pointer)
+	}
 	if s.boolean != nil && *s.boolean {
 		return c.g.call(ruleValue, next), nil
 	}
@@ -110,7 +161,7 @@ func (c *compiler) schema(s value, pointer string, next int32) (int32, error) {
 	case o.has("anyOf"):
 		return c.anyOf(o, pointer, next)
 	}
-	types, err := typesOf(o, pointer)
+	types, err := c.typesOf(o, pointer)
 	if err != nil {
 		return 0, err
 	}
@@ -126,27 +177,23 @@ func (c *compiler) schema(s value, pointer string, next int32) (int32, error) {
 	return c.g.either(starts), nil
 }
 
-func (o *object) has(key string) bool {
-	_, ok := o.values[key]
-	return ok
-}
-
 // reference adds the values of the schema that $ref names.
 func (c *compiler) reference(o *object, pointer string, next int32) (int32, error) {
-	if err := only(o, pointer, "$ref"); err != nil {
+	if err := c.only(o, pointer, "$ref"); err != nil {
 		return 0, err
 	}
-	ref := o.values["$ref"]
+	ref := o.get("$ref")
 	fail := func(format string, args ...any) (int32, error) {
 		return 0, &SchemaError{pointer + "/$ref", fmt.Sprintf(format, args...)}
 	}
 	if ref.text == nil {
 		return fail("it must be a string")
 	}
-	target, local := strings.CutPrefix(*ref.text, "#")
-	if !local || target != "" && target[0] != '/' {
+	target, local := localPointer(*ref.text)
+	if !local {
 		return fail("%.100q is not a JSON pointer in this schema, such as \"#/$defs/name\"", *ref.text)
 	}
+	c.g.spend(8 * len(target))
 	schema, ok := c.root.find(target)
 	if !ok {
 		return fail("there is nothing at %.100q", *ref.text)
@@ -154,20 +201,29 @@ func (c *compiler) reference(o *object, pointer string, next int32) (int32, erro
 	return c.g.call(c.ref(target, schema), next), nil
 }
 
+// localPointer returns the JSON pointer of a reference into the schema itself.
+func localPointer(ref string) (pointer string, ok bool) {
+	pointer, ok = strings.CutPrefix(ref, "#")
+	return pointer, ok && (pointer == "" || pointer[0] == '/')
+}
+
 // anyOf adds the values of several schemas.
 func (c *compiler) anyOf(o *object, pointer string, next int32) (int32, error) {
-	if err := only(o, pointer, "anyOf"); err != nil {
+	if err := c.only(o, pointer, "anyOf"); err != nil {
 		return 0, err
 	}
-	list := o.values["anyOf"].array
-	pointer += "/anyOf"
+	list := o.get("anyOf").array
+	pointer = c.below(pointer, "anyOf")
 	if len(list) == 0 {
 		return 0, &SchemaError{pointer, "it must be an array of schemas that is not empty"}
+	}
+	if len(c.alternatives(&value{object: o})) > maxUnion {
+		return 0, &SchemaError{pointer, fmt.Sprintf("it has more than %d alternatives, with those of unions inside of it", maxUnion)}
 	}
 	starts := make([]int32, len(list))
 	for i, schema := range list {
 		var err error
-		if starts[i], err = c.schema(schema, fmt.Sprintf("%s/%d", pointer, i), next); err != nil {
+		if starts[i], err = c.schema(schema, c.below(pointer, strconv.Itoa(i)), next); err != nil {
 			return 0, err
 		}
 	}
@@ -176,8 +232,9 @@ func (c *compiler) anyOf(o *object, pointer string, next int32) (int32, error) {
 
 // typesOf returns the types that a schema allows. Keywords of one type alone imply
 // that type; without any, there is no type.
-func typesOf(o *object, pointer string) ([]string, error) {
-	list, ok := o.values["type"]
+func (c *compiler) typesOf(o *object, pointer string) ([]string, error) {
+	list, ok := o.find("type")
+	c.g.spend(keyWork * (len(o.keys) + len(list.array)))
 	if !ok {
 		for _, t := range jsonTypes {
 			if slices.ContainsFunc(o.keys, func(key string) bool { return slices.Contains(keywordsOf[t], key) }) {
@@ -232,7 +289,7 @@ func (c *compiler) checkKeywords(o *object, types []string, pointer string) erro
 	if types[0] == "any" {
 		allowed = []string{"type"}
 	}
-	return only(o, pointer, allowed...)
+	return c.only(o, pointer, allowed...)
 }
 
 // typed adds the values of one type that a schema allows.

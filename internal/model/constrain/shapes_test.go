@@ -60,7 +60,7 @@ func grammarOf(t testing.TB, schema string) *constrain.Grammar {
 	if schema == "" {
 		return constrain.Object()
 	}
-	g, err := constrain.Schema([]byte(schema))
+	g, err := constrain.Schema(t.Context(), []byte(schema))
 	if err != nil {
 		t.Fatal(err)
 	}

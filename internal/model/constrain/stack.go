@@ -6,8 +6,8 @@ import (
 )
 
 // A stack is a set of stacks of calls that await their end: those that begin with
-// one of the frames, and the empty one. Equal stacks are the same pointer, as long
-// as the memory of the automaton is not full.
+// one of the frames, and the empty one. Equal stacks are the same pointer, until the
+// automaton forgets them.
 //
 // A set in one value keeps ambiguous grammars cheap: an answer has at most one
 // stack for each node.
@@ -25,6 +25,7 @@ type frame struct {
 
 // stacks holds all stacks.
 type stacks struct {
+	*budget
 	known map[string]*stack
 	ids   uint32
 	buf   []byte
@@ -32,8 +33,31 @@ type stacks struct {
 	united map[[2]uint32]*stack
 }
 
+// Bytes that things take with their places in a table.
+const (
+	pairBytes  = 48
+	stackBytes = 112
+	frameBytes = 24 // with its part of the key
+)
+
+func (st *stack) bytes() int { return stackBytes + frameBytes*len(st.frames) }
+
 // get returns the stack with the given content. It keeps frames.
 func (s *stacks) get(empty bool, frames []frame) *stack {
+	s.spend(1 + len(frames))
+	s.key(empty, frames)
+	if st, ok := s.known[string(s.buf)]; ok {
+		return st
+	}
+	st := &stack{id: s.ids, empty: empty, frames: frames}
+	s.ids++
+	s.take(st.bytes())
+	s.known[string(s.buf)] = st
+	return st
+}
+
+// key writes the content of a stack to buf.
+func (s *stacks) key(empty bool, frames []frame) {
 	s.buf = append(s.buf[:0], 0)
 	if empty {
 		s.buf[0] = 1
@@ -42,13 +66,18 @@ func (s *stacks) get(empty bool, frames []frame) *stack {
 		s.buf = binary.LittleEndian.AppendUint32(s.buf, uint32(f.next))
 		s.buf = binary.LittleEndian.AppendUint32(s.buf, f.below.id)
 	}
-	if st, ok := s.known[string(s.buf)]; ok {
-		return st
+}
+
+// keep adds a stack that was forgotten, with those below.
+func (s *stacks) keep(st *stack) {
+	s.key(st.empty, st.frames)
+	if s.known[string(s.buf)] == st || !s.take(st.bytes()) {
+		return
 	}
-	st := &stack{id: s.ids, empty: empty, frames: frames}
-	s.ids++
 	s.known[string(s.buf)] = st
-	return st
+	for _, f := range st.frames {
+		s.keep(f.below)
+	}
 }
 
 // push returns the stack with one more call.
@@ -68,6 +97,9 @@ func (s *stacks) union(a, b *stack) *stack {
 	if st, ok := s.united[key]; ok {
 		return st
 	}
+	if !s.spend(2 + 2*len(a.frames) + 2*len(b.frames)) {
+		return a
+	}
 	frames := make([]frame, 0, len(a.frames)+len(b.frames))
 	for i, k := 0, 0; i < len(a.frames) || k < len(b.frames); {
 		switch {
@@ -84,6 +116,44 @@ func (s *stacks) union(a, b *stack) *stack {
 		}
 	}
 	st := s.get(a.empty || b.empty, slices.Clip(frames))
+	s.take(pairBytes)
 	s.united[key] = st
 	return st
+}
+
+// calling returns the stack after calls of one rule: the sets of stacks at some nodes with
+// their call, or without one where the rule ends after it. The nodes ascend by what follows.
+func (s *stacks) calling(calls []pending) *stack {
+	var all *stack
+	add := func(st *stack) {
+		if all == nil {
+			all = st
+		} else {
+			all = s.union(all, st)
+		}
+	}
+	frames := make([]frame, 0, len(calls))
+	for _, c := range calls {
+		last := len(frames) - 1
+		switch {
+		case c.tail:
+			add(c.below)
+		case last >= 0 && frames[last].next == c.next:
+			frames[last].below = s.union(frames[last].below, c.below)
+		default:
+			frames = append(frames, frame{c.next, c.below})
+		}
+	}
+	if len(frames) > 0 {
+		add(s.get(false, frames))
+	}
+	return all
+}
+
+// pending is a call that waits until all ways to its rule are known: the sets of stacks of
+// many ways are made at once, as one after the other they would take the square of the time.
+type pending struct {
+	rule, next int32
+	tail       bool // nothing follows but the end of the rule
+	below      *stack
 }

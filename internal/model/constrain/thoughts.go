@@ -23,11 +23,13 @@ func (gr *Grammar) AfterThoughts() (*Grammar, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.grammar == nil && t.err == nil {
-		g := &graph{nodes: slices.Clone(gr.nodes), rules: slices.Clone(gr.rules), blocks: gr.blocks}
+		g := &graph{budget: newBudget(nil), nodes: slices.Clone(gr.nodes), rules: slices.Clone(gr.rules), blocks: gr.blocks}
 		root := g.newRule("thoughts")
 		answer := g.call(gr.root, g.end())
 		g.rules[root].start = g.upTo(thoughtsEnd, g.split(answer, g.literal("\n", g.split(answer, g.literal("\n", answer)))))
-		t.grammar, t.err = g.grammar(root)
+		if t.grammar, t.err = g.grammar(root); t.err == nil {
+			t.grammar.own = gr.own // its nodes are the same
+		}
 	}
 	return t.grammar, t.err
 }

@@ -3,6 +3,7 @@ package constrain
 import (
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -18,19 +19,19 @@ func (c *compiler) object(o *object, pointer string, next int32) (int32, error) 
 	if err != nil {
 		return 0, err
 	}
-	more, others := o.values["additionalProperties"]
+	more, others := o.find("additionalProperties")
 	if !others {
 		more = always()
 	}
 	closed := more.boolean != nil && !*more.boolean
 	schemaOf := func(key string) (value, string) {
-		if p := o.values["properties"]; p.object != nil && p.object.has(key) {
-			return p.object.values[key], pointer + "/properties/" + escapePointer(key)
+		if p := o.get("properties"); p.object != nil && p.object.has(key) {
+			return p.object.get(key), c.below(pointer, "properties", key)
 		}
-		return more, pointer + "/additionalProperties"
+		return more, c.below(pointer, "additionalProperties")
 	}
 	for _, key := range required.order {
-		if p := o.values["properties"]; p.object == nil || !p.object.has(key) {
+		if p := o.get("properties"); p.object == nil || !p.object.has(key) {
 			if closed {
 				return 0, &SchemaError{pointer + "/required", fmt.Sprintf("there is no property %.100q", key)}
 			}
@@ -62,7 +63,7 @@ func (c *compiler) object(o *object, pointer string, next int32) (int32, error) 
 	}
 	start := g.literal("{", last)
 	if g.err != nil {
-		return 0, &SchemaError{pointer, g.err.Error()}
+		return 0, c.fail(pointer)
 	}
 	return start, nil
 }
@@ -80,14 +81,14 @@ func (c *compiler) freeObject(values value, pointer string, next int32) (int32, 
 	}
 	var err error
 	start := c.g.members(func(next int32) (start int32) {
-		start, err = c.schema(values, pointer+"/additionalProperties", next)
+		start, err = c.schema(values, c.below(pointer, "additionalProperties"), next)
 		return start
 	}, next)
 	return start, err
 }
 
 func (c *compiler) properties(o *object, pointer string) ([]string, error) {
-	p, ok := o.values["properties"]
+	p, ok := o.find("properties")
 	if !ok {
 		return nil, nil
 	}
@@ -105,11 +106,14 @@ type nameSet struct {
 
 func (c *compiler) required(o *object, pointer string) (nameSet, error) {
 	out := nameSet{has: map[string]bool{}}
-	list, ok := o.values["required"]
+	list, ok := o.find("required")
 	if ok && list.array == nil {
 		return out, &SchemaError{pointer + "/required", "it must be an array of strings"}
 	}
 	for _, name := range list.array {
+		if !c.g.spend(keyWork) || !c.g.take(memberMemory) {
+			return out, c.fail(pointer + "/required")
+		}
 		if name.text == nil {
 			return out, &SchemaError{pointer + "/required", "it must be an array of strings"}
 		}
@@ -131,14 +135,14 @@ func (c *compiler) array(o *object, pointer string, next int32) (int32, error) {
 	if err != nil {
 		return 0, err
 	}
-	if u, ok := o.values["uniqueItems"]; ok && (u.boolean == nil || *u.boolean) {
+	if u, ok := o.find("uniqueItems"); ok && (u.boolean == nil || *u.boolean) {
 		return 0, &SchemaError{pointer + "/uniqueItems", `"uniqueItems" is not supported`}
 	}
-	first := o.values["prefixItems"].array
+	first := o.get("prefixItems").array
 	if o.has("prefixItems") && first == nil {
 		return 0, &SchemaError{pointer + "/prefixItems", "it must be an array of schemas"}
 	}
-	items, ok := o.values["items"]
+	items, ok := o.find("items")
 	if !ok {
 		items = always()
 	}
@@ -158,7 +162,7 @@ func (c *compiler) array(o *object, pointer string, next int32) (int32, error) {
 func (c *compiler) list(items value, pointer string, least int, next int32) (int32, error) {
 	var err error
 	start := c.g.elements(func(next int32) (start int32) {
-		start, err = c.schema(items, pointer+"/items", next)
+		start, err = c.schema(items, c.below(pointer, "items"), next)
 		return start
 	}, next)
 	if least == 1 && err == nil && c.g.err == nil { // without the way to "]" at once
@@ -178,7 +182,7 @@ func (c *compiler) counted(first []value, items value, pointer string, least, mo
 	}
 	var rest int32 // the rule of an element after the first ones
 	if known > len(first) || !limited {
-		rest = c.ref(pointer+"/items", items)
+		rest = c.ref(c.below(pointer, "items"), items)
 	}
 	at := closing // after the last known element
 	if !limited {
@@ -191,14 +195,14 @@ func (c *compiler) counted(first []value, items value, pointer string, least, mo
 		var element int32
 		if i < len(first) {
 			var err error
-			if element, err = c.schema(first[i], fmt.Sprintf("%s/prefixItems/%d", pointer, i), at); err != nil {
+			if element, err = c.schema(first[i], c.below(pointer, "prefixItems", strconv.Itoa(i)), at); err != nil {
 				return 0, err
 			}
 		} else {
 			element = g.call(rest, at)
 		}
 		if g.err != nil {
-			return 0, &SchemaError{pointer, g.err.Error()}
+			return 0, c.fail(pointer)
 		}
 		if i == 0 {
 			if at = g.call(ruleSpace, element); least == 0 {
@@ -215,7 +219,7 @@ func (c *compiler) counted(first []value, items value, pointer string, least, mo
 
 // count returns a keyword that is a number of elements.
 func count(o *object, key, pointer string) (n int, ok bool, err error) {
-	v, ok := o.values[key]
+	v, ok := o.find(key)
 	if !ok {
 		return 0, false, nil
 	}
@@ -228,8 +232,8 @@ func count(o *object, key, pointer string) (n int, ok bool, err error) {
 
 // text adds strings.
 func (c *compiler) text(o *object, pointer string, next int32) (int32, error) {
-	p, hasPattern := o.values["pattern"]
-	f, hasFormat := o.values["format"]
+	p, hasPattern := o.find("pattern")
+	f, hasFormat := o.find("format")
 	switch {
 	case hasPattern && hasFormat:
 		return 0, &SchemaError{pointer + "/format", `"format" cannot stand beside "pattern"`}
@@ -237,14 +241,14 @@ func (c *compiler) text(o *object, pointer string, next int32) (int32, error) {
 		if p.text == nil {
 			return 0, &SchemaError{pointer + "/pattern", "it must be a string"}
 		}
-		return c.share("pattern "+*p.text, pointer+"/pattern", next, func(next int32) int32 {
+		return c.share("pattern "+*p.text, c.below(pointer, "pattern"), next, func(next int32) int32 {
 			return c.g.literal(`"`, c.g.pattern(*p.text, c.g.literal(`"`, next)))
 		})
 	case hasFormat:
 		if f.text == nil || formats[*f.text] == "" {
 			return 0, &SchemaError{pointer + "/format", fmt.Sprintf("the format is not supported, want one of %s", formatNames())}
 		}
-		return c.share("format "+*f.text, pointer+"/format", next, func(next int32) int32 {
+		return c.share("format "+*f.text, c.below(pointer, "format"), next, func(next int32) int32 {
 			return c.g.literal(`"`, c.g.charsOf(formats[*f.text], c.g.literal(`"`, next)))
 		})
 	}
@@ -253,13 +257,17 @@ func (c *compiler) text(o *object, pointer string, next int32) (int32, error) {
 
 // share adds what build adds, in a rule for all uses of the same key.
 func (c *compiler) share(key, pointer string, next int32, build func(next int32) int32) (int32, error) {
+	if !c.g.spend(keyWork + len(key)/4) {
+		return 0, c.fail(pointer)
+	}
 	r, ok := c.shared[key]
 	if !ok {
-		r = c.g.newRule(fmt.Sprintf("%q", "#"+pointer))
+		r = c.newRule(pointer)
+		c.g.take(ruleMemory + len(key))
 		c.shared[key] = r
-		c.g.rules[r].start = build(c.g.end())
+		c.g.build(r, build)
 		if c.g.err != nil {
-			return 0, &SchemaError{pointer, c.g.err.Error()}
+			return 0, c.fail(pointer)
 		}
 	}
 	return c.g.call(r, next), nil
@@ -273,11 +281,12 @@ func (c *compiler) number(o *object, kind, pointer string, next int32) (int32, e
 	}
 	limited := false
 	for _, key := range ofNumbers {
-		v, ok := o.values[key]
+		v, ok := o.find(key)
 		if !ok {
 			continue
 		}
 		limited = true
+		c.g.spend(numberWork)
 		n, err := parseNumber(v.number)
 		if err != nil || v.number == "" {
 			return 0, &SchemaError{pointer + "/" + key, "it must be a number of at most 18 digits"}

@@ -36,7 +36,7 @@ type Vocabulary struct {
 func NewVocabulary(tokens []Token) *Vocabulary { return newVocabulary(tokens, manyTokens) }
 
 func newVocabulary(tokens []Token, many int) *Vocabulary {
-	v := &Vocabulary{tokens: tokens, builtin: len(newGraph().nodes)}
+	v := &Vocabulary{tokens: tokens, common: locals{most: maxLocals}, builtin: len(newGraph(newBudget(nil)).nodes)}
 	var ordinary []int32
 	for id, t := range tokens {
 		switch {

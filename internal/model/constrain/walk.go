@@ -8,6 +8,7 @@ type walk struct {
 	runs  [][]int32 // further ones, in the order of a tree
 	sets  []Set     // further ones
 	exits []exit    // where a rule ends
+	held  int       // bytes of these
 }
 
 // An exit is where a rule ends: at a branch of the vocabulary, for all tokens that
@@ -46,7 +47,24 @@ func (w *walk) listed() int {
 
 // begin forgets what was found.
 func (w *walk) begin() {
+	w.grow()
 	w.list, w.runs, w.sets, w.exits = w.list[:0], w.runs[:0], w.sets[:0], w.exits[:0]
+}
+
+// grow counts the memory of what was found. It is used again, and never gets less.
+func (w *walk) grow() {
+	held := 4*cap(w.list) + 24*cap(w.runs) + 24*cap(w.sets) + 12*cap(w.exits)
+	w.a.take(held - w.held)
+	w.a.fixed += held - w.held
+	w.held = held
+}
+
+// leave adds an exit.
+func (w *walk) leave(e exit) {
+	if len(w.exits) == cap(w.exits) {
+		w.grow()
+	}
+	w.exits = append(w.exits, e)
 }
 
 // all adds all tokens that may follow a state.
@@ -70,7 +88,7 @@ func (w *walk) bytes(at, end int32, s *state, depth int32) {
 			return
 		}
 	}
-	for at++; at < end && w.a.work <= maxWork; at = w.v.words.branches[at].end {
+	for at++; at < end && w.a.spend(1); at = w.v.words.branches[at].end {
 		w.branch(at, s, depth)
 	}
 }
@@ -88,7 +106,7 @@ func (w *walk) branch(at int32, s *state, depth int32) {
 		return
 	}
 	if reached.ends {
-		w.exits = append(w.exits, exit{branch: at, depth: depth + 1})
+		w.leave(exit{branch: at, depth: depth + 1})
 	}
 	w.bytes(at, b.end, reached, depth+1)
 }
@@ -107,7 +125,7 @@ func (w *walk) add(t *tree, from, to int32) {
 // too many depend on more than kinds.
 func (w *walk) summary(t *tree, at int32, s *state, depth int32) {
 	k := byKinds{walk: w, tree: t, at: at, begin: s, depth: depth, spare: 32 + len(t.order)/32}
-	for next := int32(0); next < int32(len(t.branches)) && w.a.work <= maxWork; next = t.branches[next].end {
+	for next := int32(0); next < int32(len(t.branches)) && w.a.spend(1); next = t.branches[next].end {
 		listed, runs, sets, exits, spare := len(w.list), len(w.runs), len(w.sets), len(w.exits), k.spare
 		if !k.one(next, s, depth) {
 			w.list, w.runs, w.sets, w.exits = w.list[:listed], w.runs[:runs], w.sets[:sets], w.exits[:exits]
@@ -132,7 +150,7 @@ type byKinds struct {
 // add adds the tokens of the branches of kinds from at to end, whose rest after depth
 // bytes may follow a state. It reports whether it could.
 func (k *byKinds) add(at, end int32, s *state, depth int32) bool {
-	for ; at < end && k.a.work <= maxWork; at = k.tree.branches[at].end {
+	for ; at < end && k.a.spend(1); at = k.tree.branches[at].end {
 		if !k.one(at, s, depth) {
 			return false
 		}
@@ -219,7 +237,7 @@ func (k *byKinds) exit(b branch, depth int32) bool {
 	if depth == k.depth { // branches of bytes are faster than tokens
 		k.v.words.children(k.at, func(at int32, child branch) {
 			if kindOf[child.last] == b.last && child.end > at+1 {
-				k.exits = append(k.exits, exit{branch: at, depth: depth + 1})
+				k.leave(exit{branch: at, depth: depth + 1})
 			}
 		})
 		return true
@@ -229,7 +247,7 @@ func (k *byKinds) exit(b branch, depth int32) bool {
 		return false
 	}
 	for _, id := range longer {
-		k.exits = append(k.exits, exit{branch: oneToken, token: id, depth: depth + 1})
+		k.leave(exit{branch: oneToken, token: id, depth: depth + 1})
 	}
 	return true
 }
@@ -237,12 +255,13 @@ func (k *byKinds) exit(b branch, depth int32) bool {
 // token adds a token whose rest after depth bytes may follow a state.
 func (w *walk) token(id int32, s *state, depth int32) {
 	text := w.v.tokens[id].Text
+	w.a.spend(len(text))
 	for i := int(depth); i < len(text); i++ {
 		if s = w.a.step(s, text[i]); s.dead() {
 			return
 		}
 		if s.ends && i+1 < len(text) {
-			w.exits = append(w.exits, exit{branch: oneToken, token: id, depth: int32(i + 1)})
+			w.leave(exit{branch: oneToken, token: id, depth: int32(i + 1)})
 		}
 	}
 	w.list = append(w.list, id)

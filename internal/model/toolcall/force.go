@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"context"
 	"errors"
 
 	"github.com/gorizond/koldun/internal/model/constrain"
@@ -59,8 +60,8 @@ const maxForced = 16
 
 // Force returns the grammar of answers that call at least one of the tools, or
 // exactly one, with arguments that their schemas allow. The error is for the
-// client.
-func (f Family) Force(tools []Tool, single bool) (*constrain.Grammar, error) {
+// client, or that of the end of ctx.
+func (f Family) Force(ctx context.Context, tools []Tool, single bool) (*constrain.Grammar, error) {
 	var all *constrain.Grammar
 	for _, s := range f.syntaxes() {
 		calls := make([]constrain.Call, len(tools))
@@ -71,9 +72,9 @@ func (f Family) Force(tools []Tool, single bool) (*constrain.Grammar, error) {
 		if single || s.single {
 			most = 1
 		}
-		g, err := constrain.Calls(s.prefix, calls, s.separator, s.suffix, most)
+		g, err := constrain.Calls(ctx, s.prefix, calls, s.separator, s.suffix, most)
 		if err == nil && all != nil {
-			g, err = constrain.Either(all, g)
+			g, err = constrain.Either(ctx, all, g)
 		}
 		if err != nil {
 			return nil, err

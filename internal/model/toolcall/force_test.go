@@ -31,14 +31,14 @@ func TestForcedCallsAreFound(t *testing.T) {
 	}
 	for _, f := range toolcall.Families() {
 		t.Run(string(f), func(t *testing.T) {
-			g, err := f.Force(tools, false)
+			g, err := f.Force(t.Context(), tools, false)
 			if (err == nil) != f.Forces() || f.Forces() != (len(answers[f]) > 0) {
 				t.Fatalf("forces: %t, err = %v", f.Forces(), err)
 			}
 			if err != nil {
 				return
 			}
-			one, err := f.Force(tools, true)
+			one, err := f.Force(t.Context(), tools, true)
 			if err != nil {
 				t.Fatal(err)
 			}

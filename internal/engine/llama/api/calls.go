@@ -11,7 +11,7 @@ import (
 
 // ask returns what to ask of the engine for a chat, and which tools the model may
 // call. The error is for the client.
-func (h *Handler) ask(ctx context.Context, c openai.ChatRequest) (llama.Request, toolcall.Choice, *openai.Error) {
+func (h *Handler) ask(ctx context.Context, tenant string, c openai.ChatRequest) (llama.Request, toolcall.Choice, *openai.Error) {
 	choice, bad := toolcall.ParseChoice(c.Featured)
 	if bad != nil {
 		return llama.Request{}, choice, bad
@@ -22,7 +22,7 @@ func (h *Handler) ask(ctx context.Context, c openai.ChatRequest) (llama.Request,
 	}
 	r := h.request(c)
 	r.Messages, r.Tools = messages, choice.Tools
-	r.Grammar, bad = h.form(ctx, c, choice)
+	r.Grammar, bad = h.form(ctx, tenant, c, choice)
 	return r, choice, bad
 }
 

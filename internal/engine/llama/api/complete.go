@@ -31,7 +31,7 @@ func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 	var request llama.Request
 	var choice toolcall.Choice
 	if bad == nil {
-		request, choice, bad = h.ask(r.Context(), chat)
+		request, choice, bad = h.ask(r.Context(), r.Header.Get(openai.HeaderTenant), chat)
 	}
 	if bad != nil {
 		h.o.Metrics.refused()
@@ -55,7 +55,7 @@ func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = out.finish(result)
 	}
-	outcome, failure := outcomeOf(r.Context(), result, err, "messages")
+	outcome, failure := outcomeOf(r.Context(), result, ofForm(err, chat), "messages")
 	if failure != nil {
 		out.fail(failure)
 	}

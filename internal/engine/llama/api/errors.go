@@ -84,10 +84,6 @@ func asError(err error, param string) *openai.Error {
 	if errors.As(err, &tooLong) {
 		return openai.BadRequest(param, openai.CodeContextLength, tooLong.Error())
 	}
-	var form *llama.FormError
-	if errors.As(err, &form) {
-		return openai.BadRequest(responseFormat, openai.CodeInvalidValue, form.Error())
-	}
 	if errors.Is(err, llama.ErrClosed) || errors.Is(err, httpserver.ErrShutdown) {
 		return unavailable("the server is shutting down")
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gorizond/koldun/internal/engine/llama"
 	"github.com/gorizond/koldun/internal/model/constrain"
 	"github.com/gorizond/koldun/internal/model/toolcall"
 	"github.com/gorizond/koldun/internal/openai"
@@ -13,20 +14,24 @@ import (
 
 // form returns the grammar of the answers that response_format and tool_choice
 // allow; nil is any answer. The error is for the client.
-func (h *Handler) form(ctx context.Context, c openai.ChatRequest, choice toolcall.Choice) (*constrain.Grammar, *openai.Error) {
-	format, key, bad := h.format(ctx, c.Featured[responseFormat])
+func (h *Handler) form(ctx context.Context, tenant string, c openai.ChatRequest, choice toolcall.Choice) (*constrain.Grammar, *openai.Error) {
+	format, key, bad := h.format(ctx, tenant, c.Featured[responseFormat])
 	if bad != nil {
 		return nil, bad
 	}
 	g := format
 	if choice.Required || format != nil && len(choice.Tools) > 0 {
 		callsKey := fmt.Sprintf("%s %t %s", h.o.Calls, choice.Single, toolcall.List(choice.Tools))
-		calls, err := h.grammars.Get(ctx, callsKey, func() (*constrain.Grammar, error) { return h.o.Calls.Force(choice.Tools, choice.Single) })
+		calls, err := h.grammars.Get(ctx, tenant, callsKey, func(ctx context.Context) (*constrain.Grammar, error) {
+			return h.o.Calls.Force(ctx, choice.Tools, choice.Single)
+		})
 		if err != nil {
 			return nil, notGuaranteed("tools", "calls", err)
 		}
 		if g = calls; !choice.Required { // the model calls a tool or answers
-			g, err = h.grammars.Get(ctx, callsKey+" or "+key, func() (*constrain.Grammar, error) { return constrain.Either(calls, format) })
+			g, err = h.grammars.Get(ctx, tenant, callsKey+" or "+key, func(ctx context.Context) (*constrain.Grammar, error) {
+				return constrain.Either(ctx, calls, format)
+			})
 			if err != nil {
 				return nil, notGuaranteed(responseFormat, "answers and calls", err)
 			}
@@ -41,7 +46,7 @@ func (h *Handler) form(ctx context.Context, c openai.ChatRequest, choice toolcal
 const responseFormat = "response_format"
 
 // format returns the grammar of a response_format and its key, or nil for plain text.
-func (h *Handler) format(ctx context.Context, raw json.RawMessage) (g *constrain.Grammar, key string, bad *openai.Error) {
+func (h *Handler) format(ctx context.Context, tenant string, raw json.RawMessage) (g *constrain.Grammar, key string, bad *openai.Error) {
 	if raw == nil {
 		return nil, "", nil
 	}
@@ -59,7 +64,7 @@ func (h *Handler) format(ctx context.Context, raw json.RawMessage) (g *constrain
 		return h.object, "json_object", nil
 	}
 	key = string(schema)
-	g, err := h.grammars.Get(ctx, key, func() (*constrain.Grammar, error) { return constrain.Schema(schema) })
+	g, err := h.grammars.Get(ctx, tenant, key, func(ctx context.Context) (*constrain.Grammar, error) { return constrain.Schema(ctx, schema) })
 	if err != nil {
 		return nil, "", notGuaranteed(responseFormat, "answers", err)
 	}
@@ -71,4 +76,18 @@ func notGuaranteed(param, what string, err error) *openai.Error {
 		return unavailable(err.Error())
 	}
 	return openai.BadRequest(param, openai.CodeInvalidValue, fmt.Sprintf("'%s' does not work here: %s cannot be guaranteed, because %v", param, what, err))
+}
+
+// ofForm returns why an answer cannot be held to its form as an error of the parameter that
+// asks for it, and other errors as they are.
+func ofForm(err error, c openai.ChatRequest) error {
+	var form *llama.FormError
+	if !errors.As(err, &form) {
+		return err
+	}
+	param := responseFormat
+	if c.Featured[responseFormat] == nil {
+		param = "tools"
+	}
+	return openai.BadRequest(param, openai.CodeInvalidValue, "'"+param+"' does not work here: "+form.Error())
 }

@@ -2,11 +2,13 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/engine/llama"
 	"github.com/gorizond/koldun/internal/engine/llama/api"
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/model/constrain"
 	"github.com/gorizond/koldun/internal/model/toolcall"
 	"github.com/gorizond/koldun/internal/openai"
@@ -94,5 +96,26 @@ func TestForcedChoiceByModel(t *testing.T) {
 	resp, body := post(t, serve(t, says(llama.FinishStop, "x"), api.Options{Calls: toolcall.GLM}).URL, with(weatherTool+","+colour))
 	if resp.StatusCode != 400 || !strings.Contains(body, "arguments are not JSON") {
 		t.Errorf("tools and a schema give %s", body)
+	}
+}
+
+// TestExhaustedForms says which parameter asks for a form that takes too long, before the
+// answer has begun and within a stream.
+func TestExhaustedForms(t *testing.T) {
+	limit := fault.As(fault.Invalid, &llama.FormError{Err: &constrain.LimitError{Part: `the schema at "#/a"`, Bound: "more than 7 steps"}})
+	server := serve(t, engineFunc(func(_ context.Context, _ llama.Request, emit func(llama.Piece) error) (llama.Result, error) {
+		return llama.Result{}, errors.Join(emit(llama.Piece{}), limit)
+	}), api.Options{Calls: toolcall.Hermes})
+	for fields, want := range map[string]string{
+		colour: `"param":"response_format"`,
+		weatherTool + `,"tool_choice":"required"`: `"param":"tools"`,
+	} {
+		resp, body := post(t, server.URL, with(fields))
+		if resp.StatusCode != 400 || !strings.Contains(body, want) || !strings.Contains(body, `at \"#/a\" allows too many ways to continue: a token takes more than 7 steps`) {
+			t.Errorf("%s gives %s %s", fields, resp.Status, body)
+		}
+		if _, body := post(t, server.URL, with(fields+`,"stream":true`)); !strings.Contains(body, want) || !strings.Contains(body, `"type":"invalid_request_error"`) || strings.Contains(body, "[DONE]") {
+			t.Errorf("%s gives the stream %s", fields, body)
+		}
 	}
 }
