@@ -37,7 +37,6 @@ type automaton struct {
 	none   *state // no text follows
 	states map[string]*state
 	single map[[2]uint32]*state // after one thread alone, by its node and calls
-	locals map[*local]struct{}  // of states
 	fixed  int                  // bytes that it never forgets
 
 	// The closure being computed: the stack of each node, the nodes that have one, and
@@ -72,11 +71,11 @@ func newAutomaton(gr *Grammar) *automaton {
 }
 
 // begin starts the budget of a token. It returns the given state, or an equal one if the
-// automaton had to forget the others.
-func (a *automaton) begin(done <-chan struct{}, at *state) *state {
+// automaton forgets the others: because it has to, or because they are old.
+func (a *automaton) begin(done <-chan struct{}, at *state, old bool) *state {
 	bytes := a.budget.bytes
 	a.budget.begin(done, maxWork, bytes)
-	if bytes < (maxHeld-a.fixed)/2 && a.budget.err == nil {
+	if (old || bytes < (maxHeld-a.fixed)/2) && a.budget.err == nil {
 		return a.forget(at)
 	}
 	return at
@@ -86,14 +85,14 @@ func (a *automaton) begin(done <-chan struct{}, at *state) *state {
 // stay different from new ones.
 func (a *automaton) forget(at *state) *state {
 	a.budget.bytes = maxHeld - a.fixed
-	a.single, a.locals = map[[2]uint32]*state{}, map[*local]struct{}{}
+	a.single = map[[2]uint32]*state{}
 	a.states, a.known, a.united = map[string]*state{}, map[string]*stack{}, map[[2]uint32]*stack{}
 	if at == nil {
 		return nil
 	}
-	a.stacks.keep(a.bottom)
+	a.keep(a.bottom)
 	for _, t := range at.threads {
-		a.stacks.keep(t.calls)
+		a.keep(t.calls)
 	}
 	if a.budget.bytes < (maxHeld-a.fixed)/4*3 { // else the next token would forget again
 		a.take(maxHeld)
@@ -224,11 +223,9 @@ func (a *automaton) enter() {
 		a.pending = append(a.pending, pending{n.other, n.next, a.gr.nodes[n.next].kind == nodeEnd, a.nodes[at]})
 	}
 	a.calls = a.calls[:0]
-	if len(a.pending) > 1 {
-		slices.SortFunc(a.pending, func(x, y pending) int {
-			return cmp.Or(cmp.Compare(x.rule, y.rule), cmp.Compare(x.next, y.next))
-		})
-	}
+	slices.SortFunc(a.pending, func(x, y pending) int {
+		return cmp.Or(cmp.Compare(x.rule, y.rule), cmp.Compare(x.next, y.next))
+	})
 	for from := 0; from < len(a.pending); {
 		to := from + 1
 		for to < len(a.pending) && a.pending[to].rule == a.pending[from].rule {

@@ -45,8 +45,8 @@ func (m *Matcher) localOf(threads []thread) *local {
 		return l
 	}
 	l := m.computeLocal(m.a.state(slices.Clone(threads), false))
-	if m.a.budget.err == nil { // else it is not complete
-		known.put(m.v, key, l)
+	if m.a.budget.err == nil && !known.put(m.v, key, l) { // else it is not complete
+		m.a.take(l.bytes())
 	}
 	return l
 }

@@ -18,6 +18,8 @@ type Matcher struct {
 	setOf *state // whose mask it is
 	walk  walk
 	key   []byte // of a local
+
+	generation int32 // of the locals that states have
 }
 
 // NewMatcher returns a matcher for an answer that has not begun. It serves until ctx
@@ -33,9 +35,11 @@ func NewMatcher(ctx context.Context, g *Grammar, v *Vocabulary) *Matcher {
 // Ends reports whether the answer is complete.
 func (m *Matcher) Ends() bool { return m.at.ends }
 
-// begin starts the budget of a token.
+// begin starts the budget of a token: of the step to it, and of the mask after it.
 func (m *Matcher) begin() {
-	kept := m.a.begin(m.done, m.at)
+	before := m.generation
+	m.generation = m.v.common.generation.Load() + m.a.gr.own.generation.Load()
+	kept := m.a.begin(m.done, m.at, before != m.generation)
 	if m.setOf == m.at {
 		m.setOf = kept
 	}
@@ -55,7 +59,6 @@ func (m *Matcher) Mask() (Set, error) {
 	if m.ended {
 		return m.set, nil
 	}
-	m.begin()
 	m.fill()
 	if err := m.limit(); err != nil {
 		return nil, err
@@ -200,10 +203,10 @@ func (m *Matcher) afterControl(text string) *state {
 // Accepts reports whether a text belongs to the grammar.
 func (gr *Grammar) Accepts(text string) bool {
 	a := newAutomaton(gr)
-	a.begin(nil, nil)
+	a.begin(nil, nil, false)
 	s := a.start()
 	for i := 0; i < len(text) && !s.dead(); i++ {
-		s = a.step(a.begin(nil, s), text[i])
+		s = a.step(a.begin(nil, s, false), text[i])
 	}
 	return s.ends
 }

@@ -29,22 +29,13 @@ func (m *Matcher) partsOf(s *state) []part {
 			after = m.a.pop(t.calls)
 		}
 		for _, alike := range m.byBlock(s.threads[i:], t.calls) {
-			parts = append(parts, part{m.hold(m.localOf(alike)), after})
+			parts = append(parts, part{m.localOf(alike), after})
 		}
 	}
 	if m.a.take(16 * cap(parts)) {
 		s.parts = parts
 	}
 	return parts
-}
-
-// hold counts the memory of a local that a state has, until the automaton forgets it.
-func (m *Matcher) hold(l *local) *local {
-	if _, ok := m.a.locals[l]; !ok {
-		m.a.locals[l] = struct{}{}
-		m.a.take(l.bytes() + pairBytes)
-	}
-	return l
 }
 
 // byBlock returns the threads with the given calls by their blocks, with the empty stack

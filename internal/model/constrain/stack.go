@@ -124,6 +124,12 @@ func (s *stacks) union(a, b *stack) *stack {
 // calling returns the stack after calls of one rule: the sets of stacks at some nodes with
 // their call, or without one where the rule ends after it. The nodes ascend by what follows.
 func (s *stacks) calling(calls []pending) *stack {
+	if c := calls[0]; len(calls) == 1 {
+		if c.tail {
+			return c.below
+		}
+		return s.push(c.next, c.below)
+	}
 	var all *stack
 	add := func(st *stack) {
 		if all == nil {
