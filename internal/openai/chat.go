@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -113,7 +114,24 @@ func (r ChatRequest) MarshalJSON() ([]byte, error) {
 		out["user"] = r.User
 	}
 	r.Reasoning.wire(out)
-	return json.Marshal(out)
+	b := bytes.NewBuffer(make([]byte, 0, r.size()))
+	err := writeObject(b, out)
+	return b.Bytes(), err
+}
+
+// size estimates the bytes of the normal form.
+func (r ChatRequest) size() int {
+	const frame = 64 // of a message
+	n := 256
+	for _, m := range r.Messages {
+		n += frame + len(m.Content) + len(m.Content)/16 + len(m.ToolCalls) + len(m.ToolCallID)
+	}
+	for _, fields := range []map[string]json.RawMessage{r.Extra, r.Hints, r.Featured} {
+		for k, v := range fields {
+			n += len(k) + len(v) + 4
+		}
+	}
+	return n
 }
 
 // Logprobs returns whether the answer shall have log probabilities, and how many
@@ -136,21 +154,32 @@ func (r *ChatRequest) UnmarshalJSON(b []byte) error {
 
 // MarshalJSON writes the normal form.
 func (m Message) MarshalJSON() ([]byte, error) {
-	if len(m.Extra) == 0 {
-		return json.Marshal(struct {
-			Role    Role   `json:"role"`
-			Content string `json:"content"`
-			Name    string `json:"name,omitempty"`
+	var b bytes.Buffer
+	err := m.write(&b)
+	return b.Bytes(), err
+}
 
-			ToolCalls  json.RawMessage `json:"tool_calls,omitempty"`
-			ToolCallID string          `json:"tool_call_id,omitempty"`
-		}{m.Role, m.Content, m.Name, m.ToolCalls, m.ToolCallID})
+func (m Message) write(b *bytes.Buffer) error {
+	if len(m.Extra) == 0 {
+		o := objectWriter{b: b}
+		o.field("role", string(m.Role))
+		o.field("content", m.Content)
+		if m.Name != "" {
+			o.field("name", m.Name)
+		}
+		if m.ToolCalls != nil {
+			o.field("tool_calls", m.ToolCalls)
+		}
+		if m.ToolCallID != "" {
+			o.field("tool_call_id", m.ToolCallID)
+		}
+		return o.end()
 	}
-	out := make(map[string]any, 3+len(m.Extra))
+	out := make(map[string]any, 5+len(m.Extra))
 	for k, v := range m.Extra {
 		out[k] = v
 	}
-	out["role"], out["content"] = m.Role, m.Content
+	out["role"], out["content"] = string(m.Role), m.Content
 	if m.Name != "" {
 		out["name"] = m.Name
 	}
@@ -160,5 +189,5 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	if m.ToolCallID != "" {
 		out["tool_call_id"] = m.ToolCallID
 	}
-	return json.Marshal(out)
+	return writeObject(b, out)
 }

@@ -5,11 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
-
-// maxStops bounds the stop sequences of a request. OpenAI allows 4.
-const maxStops = 16
 
 // ParseChat reads and validates a chat completion request. It accepts every
 // shape that OpenAI documents for plain text, brings content parts, stop and the
@@ -18,10 +14,10 @@ const maxStops = 16
 // audio. What only some engines support, it keeps and lists in Needs. The error names the
 // parameter; it is always an *Error with status 400.
 func ParseChat(body []byte) (ChatRequest, error) {
-	if !json.Valid(body) {
-		return ChatRequest{}, BadRequest("", CodeInvalidJSON, "the body is not valid JSON: "+syntax(body))
+	if err := check(body); err != nil {
+		return ChatRequest{}, err
 	}
-	f := newFields("", body)
+	f := newFields(body)
 	r := ChatRequest{Hints: map[string]json.RawMessage{}}
 	parseModel(f, &r)
 	parseMessages(f, &r)
@@ -45,18 +41,18 @@ func finish(f *fields, r ChatRequest) (ChatRequest, error) {
 	for _, name := range withoutEffect {
 		f.take(name)
 	}
+	extra := f.rest()
 	if f.err != nil {
 		return ChatRequest{}, f.err
 	}
 	r.Needs = f.needs
 	slices.Sort(r.LeftOut)
 	r.LeftOut = slices.Compact(r.LeftOut)
-	dropNulls(f.m)
 	if len(r.Hints) == 0 {
 		r.Hints = nil
 	}
-	if len(f.m) > 0 {
-		r.Extra = f.m
+	if len(extra) > 0 {
+		r.Extra = extra
 	}
 	return r, nil
 }
@@ -66,26 +62,6 @@ func finish(f *fields, r ChatRequest) (ChatRequest, error) {
 var withoutEffect = []string{
 	"metadata", "prompt_cache_key", "prompt_cache_retention",
 	"safety_identifier", "service_tier", "store",
-}
-
-func syntax(body []byte) string {
-	var v any
-	err := json.Unmarshal(body, &v)
-	if len(strings.TrimSpace(string(body))) == 0 {
-		return "it is empty"
-	}
-	if err == nil {
-		return "it cannot be read"
-	}
-	return err.Error()
-}
-
-func dropNulls(m map[string]json.RawMessage) {
-	for k, v := range m {
-		if kindOf(v) == "null" {
-			delete(m, k)
-		}
-	}
 }
 
 func parseModel(f *fields, r *ChatRequest) {
@@ -105,7 +81,7 @@ func parseStream(f *fields, r *ChatRequest) {
 		f.fail("stream_options", CodeInvalidValue, "%s is only allowed when 'stream' is true")
 		return
 	}
-	o := newFields("stream_options", raw)
+	o := f.object("stream_options", raw)
 	r.IncludeUsage = o.boolean("include_usage")
 	o.boolean("include_obfuscation")
 	f.adopt(o)
@@ -138,48 +114,22 @@ func parseStop(f *fields) []string {
 	if raw == nil {
 		return nil
 	}
-	var one string
-	var list []string
-	switch {
-	case json.Unmarshal(raw, &one) == nil:
-		list = []string{one}
-	case kindOf(raw) != "an array":
-		f.wrongType("stop", "a string or an array of strings", raw)
-		return nil
-	default:
-		list = parseStops(f, raw)
-	}
-	if len(list) > maxStops {
-		f.fail("stop", CodeInvalidValue, "%s must not hold more than 16 sequences")
-		return nil
-	}
 	var out []string
-	for _, s := range list {
-		if s != "" { // an empty sequence stops nothing
+	if one, ok := unquote(raw); ok {
+		out = append(out, one)
+	} else {
+		if kindOf(raw) != "an array" {
+			f.wrongType("stop", "a string or an array of strings", raw)
+			return nil
+		}
+		for i, item := range f.items("stop", raw, maxStops) {
+			s, ok := unquote(item)
+			if !ok {
+				f.wrongType(fmt.Sprintf("stop[%d]", i), "a string", item)
+				return nil
+			}
 			out = append(out, s)
 		}
 	}
-	return out
-}
-
-func parseStops(f *fields, raw json.RawMessage) []string {
-	var items []json.RawMessage
-	_ = json.Unmarshal(raw, &items) // it is an array
-	list := make([]string, len(items))
-	for i, item := range items {
-		// Go would read a null as an empty string.
-		if kindOf(item) != "a string" || json.Unmarshal(item, &list[i]) != nil {
-			f.wrongType(fmt.Sprintf("stop[%d]", i), "a string", item)
-		}
-	}
-	return list
-}
-
-// adopt takes over the error and the needs of an object inside this one.
-func (f *fields) adopt(inner *fields) {
-	if f.err == nil {
-		f.err = inner.err
-	}
-	f.needs = append(f.needs, inner.needs...)
-	f.leftOut = append(f.leftOut, inner.leftOut...)
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" }) // which stops nothing
 }

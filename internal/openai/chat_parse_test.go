@@ -70,11 +70,8 @@ func TestParseChatAccepts(t *testing.T) {
 				},
 				Needs: []Need{
 					{FeatureTools, BadRequest("messages[0].tool_calls", CodeUnsupported, "'messages[0].tool_calls' is not supported: no engine of this model offers tools"+together)},
-					{FeatureTools, BadRequest("messages[1].role", CodeUnsupported, "'messages[1].role' cannot be 'tool': no engine of this model offers tools"+together)},
-					{FeatureTools, BadRequest("tools", CodeUnsupported, "'tools' is not supported: no engine of this model offers tools"+together)},
 					{FeatureJSONSchema, BadRequest("response_format", CodeUnsupported, "'response_format' is not supported: no engine of this model offers structured output"+together)},
 					{FeatureLogprobs, BadRequest("logprobs", CodeUnsupported, "'logprobs' is not supported: no engine of this model offers log probabilities"+together)},
-					{FeatureLogprobs, BadRequest("top_logprobs", CodeUnsupported, "'top_logprobs' is not supported: no engine of this model offers log probabilities"+together)},
 				},
 			},
 		},

@@ -17,10 +17,10 @@ const defaultCompletionTokens = 16
 // a chat cannot do: several prompts, tokens instead of text, suffix, echo. The log probabilities of a completion become those of a chat. The error names the parameter; it is always an *Error
 // with status 400.
 func ParseCompletion(body []byte) (ChatRequest, error) {
-	if !json.Valid(body) {
-		return ChatRequest{}, BadRequest("", CodeInvalidJSON, "the body is not valid JSON: "+syntax(body))
+	if err := check(body); err != nil {
+		return ChatRequest{}, err
 	}
-	f := newFields("", body)
+	f := newFields(body)
 	r := ChatRequest{Hints: map[string]json.RawMessage{}}
 	parseModel(f, &r)
 	parsePrompt(f, &r)
@@ -44,24 +44,35 @@ func ParseCompletion(body []byte) (ChatRequest, error) {
 
 func parsePrompt(f *fields, r *ChatRequest) {
 	raw := f.take("prompt")
-	var one string
-	var list []json.RawMessage
-	switch {
-	case raw == nil:
-		f.fail("prompt", CodeMissing, "%s is required: a string")
-	case json.Unmarshal(raw, &one) == nil:
-	case json.Unmarshal(raw, &list) != nil:
-		f.wrongType("prompt", "a string or an array of one string", raw)
-	case len(list) == 0:
-		f.fail("prompt", CodeInvalidValue, "%s must not be empty")
-	case kindOf(list[0]) == "a number" || kindOf(list[0]) == "an array":
-		f.fail("prompt", CodeUnsupportedValue, "%s cannot be tokens here: send text")
-	case len(list) > 1:
-		f.fail("prompt", CodeUnsupportedValue, "%s can hold one prompt only: send several requests")
-	case kindOf(list[0]) != "a string" || json.Unmarshal(list[0], &one) != nil:
-		f.wrongType("prompt", "a string or an array of one string", raw)
+	prompt := raw
+	if kindOf(raw) == "an array" {
+		prompt = nil
+		for i, item := range elements(raw) {
+			kind := kindOf(item)
+			if kind == "a number" || kind == "an array" {
+				f.fail("prompt", CodeUnsupportedValue, "%s cannot be tokens here: send text")
+			}
+			if i > 0 {
+				f.fail("prompt", CodeUnsupportedValue, "%s can hold one prompt only: send several requests")
+				break
+			}
+			prompt = item
+		}
+		if prompt == nil {
+			f.fail("prompt", CodeInvalidValue, "%s must not be empty")
+		}
 	}
-	r.Messages = []Message{{Role: User, Content: one}}
+	if raw == nil {
+		f.fail("prompt", CodeMissing, "%s is required: a string")
+	}
+	var text string
+	if f.err == nil {
+		var ok bool
+		if text, ok = unquote(prompt); !ok {
+			f.wrongType("prompt", "a string or an array of one string", raw)
+		}
+	}
+	r.Messages = []Message{{Role: User, Content: text}}
 }
 
 // refuseCompletion fails on parameters of completions that chats do not have.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // maxInputs is the most inputs of one request for embeddings, as OpenAI has it.
@@ -41,10 +43,10 @@ type EmbeddingRequest struct {
 // (https://platform.openai.com/docs/api-reference/embeddings). The error names the
 // parameter; it is always an *Error with status 400.
 func ParseEmbedding(body []byte) (EmbeddingRequest, error) {
-	if !json.Valid(body) {
-		return EmbeddingRequest{}, BadRequest("", CodeInvalidJSON, "the body is not valid JSON: "+syntax(body))
+	if err := check(body); err != nil {
+		return EmbeddingRequest{}, err
 	}
-	f := newFields("", body)
+	f := newFields(body)
 	var model ChatRequest
 	parseModel(f, &model)
 	r := EmbeddingRequest{Model: model.Model}
@@ -61,13 +63,13 @@ func ParseEmbedding(body []byte) (EmbeddingRequest, error) {
 		f.need("dimensions", FeatureDimensions, "%s is not supported", "embeddings of a chosen length")
 	}
 	r.User, _ = f.text("user")
+	extra := f.rest()
 	if f.err != nil {
 		return EmbeddingRequest{}, f.err
 	}
 	r.Needs = f.needs
-	dropNulls(f.m)
-	if len(f.m) > 0 {
-		r.Extra = f.m
+	if len(extra) > 0 {
+		r.Extra = extra
 	}
 	return r, nil
 }
@@ -81,16 +83,22 @@ func (r *EmbeddingRequest) parseInput(f *fields) {
 	}
 	kind := kindOf(raw)
 	if kind == "an array" {
-		items := splitArray(raw)
-		r.Count = len(items)
-		if r.Count > 0 {
-			kind = kindOf(items[0])
-		}
-		for i, item := range items {
+		for i, item := range elements(raw) {
+			if i == 0 {
+				kind = kindOf(item)
+			}
+			if kind == "a number" { // tokens of one input, which are checked below
+				break
+			}
+			if i == maxInputs {
+				f.fail("input", CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d inputs", maxInputs))
+				return
+			}
 			if kindOf(item) != kind || kind == "an array" && !isTokens(item) {
 				f.fail(fmt.Sprintf("input[%d]", i), CodeInvalidType, "%s must be like the other inputs: all strings, or all arrays of tokens")
 				return
 			}
+			r.Count = i + 1
 		}
 	}
 	switch {
@@ -98,7 +106,7 @@ func (r *EmbeddingRequest) parseInput(f *fields) {
 		r.Input, r.Count = slices.Concat([]byte("["), raw, []byte("]")), 1
 	case kindOf(raw) != "an array", kind != "a string" && kind != "an array" && kind != "a number":
 		f.wrongType("input", "a string or an array of strings", raw)
-	case r.Count == 0:
+	case isEmpty(raw):
 		f.fail("input", CodeInvalidValue, "%s must not be empty")
 	case kind == "a number":
 		if !isTokens(raw) {
@@ -108,14 +116,19 @@ func (r *EmbeddingRequest) parseInput(f *fields) {
 	default:
 		r.Input = raw
 	}
-	if r.Count > maxInputs {
-		f.fail("input", CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d inputs", maxInputs))
-	}
 }
 
+// isTokens reports whether raw is an array of whole numbers, without keeping them.
 func isTokens(raw json.RawMessage) bool {
-	var tokens []uint32
-	return json.Unmarshal(raw, &tokens) == nil && len(tokens) > 0
+	if kindOf(raw) != "an array" || isEmpty(raw) {
+		return false
+	}
+	for _, item := range elements(raw) {
+		if _, err := strconv.ParseUint(string(item), 10, 32); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // Inputs returns the texts, or the arrays of tokens: one of both is nil.
@@ -143,7 +156,9 @@ func (r EmbeddingRequest) MarshalJSON() ([]byte, error) {
 	if r.User != "" {
 		out["user"] = r.User
 	}
-	return json.Marshal(out)
+	b := bytes.NewBuffer(make([]byte, 0, len(r.Input)+256))
+	err := writeObject(b, out)
+	return b.Bytes(), err
 }
 
 // DecodeEmbedding decodes the body of POST /v1/embeddings; see ParseEmbedding.

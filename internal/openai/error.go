@@ -85,7 +85,7 @@ func (e *Error) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// BadRequest is a 400 about one parameter.
+// BadRequest is a 400 about one parameter. It shortens texts that a client may have written.
 func BadRequest(param, code, message string) *Error {
-	return &Error{Status: http.StatusBadRequest, Type: InvalidRequest, Param: param, Code: code, Message: message}
+	return &Error{Status: http.StatusBadRequest, Type: InvalidRequest, Param: cut(param, mostParam), Code: code, Message: cut(message, mostMessage)}
 }

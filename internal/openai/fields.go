@@ -4,42 +4,124 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // fields reads a JSON object field by field. It keeps the first error in err, and
 // later calls return zero values. A null is the same as no field, as in OpenAI's
 // API. The object is valid JSON, and its fields share its memory.
 type fields struct {
-	path string // of the object, "" for the outermost
-	m    map[string]json.RawMessage
-	err  *Error
-	// needs are what the object asks of an engine.
+	parent *fields // nil: the outermost object, or one of its own
+	field  string  // of the parent that holds the object
+	index  int     // of the object in a list, or -1
+	left   *int    // values that may still be read of the body
+	raw    json.RawMessage
+	m      map[string]json.RawMessage
+	err    *Error
+	// needs are what the object asks of an engine, once for each feature.
 	needs []Need
 	// leftOut are the parts that StandIn stands for.
 	leftOut []leftOut
 }
 
-func newFields(path string, raw json.RawMessage) *fields {
-	f := &fields{path: path}
+// newFields reads an object of its own.
+func newFields(raw json.RawMessage) *fields {
+	f := &fields{index: -1, left: new(maxValues), m: make(map[string]json.RawMessage, 8)}
+	f.read(raw)
+	return f
+}
+
+// object reads an object in a field. Its user adopts it.
+func (f *fields) object(field string, raw json.RawMessage) *fields {
+	inner := &fields{parent: f, field: field, index: -1, left: f.left, m: make(map[string]json.RawMessage, 8)}
+	inner.read(raw)
+	return inner
+}
+
+func (f *fields) read(raw json.RawMessage) {
+	f.raw = raw
 	if kindOf(raw) != "an object" {
 		f.fail("", CodeInvalidType, "%s must be an object, not "+kindOf(raw))
-		return f
+		return
 	}
-	f.m = splitObject(raw)
-	return f
+	n := 0
+	for key, value := range members(raw) {
+		if n++; n > maxFields {
+			f.fail("", CodeInvalidValue, fmt.Sprintf("%%s must not have more than %d fields", maxFields))
+			return
+		}
+		if !f.spend() {
+			return
+		}
+		if name, ok := unquote(key); ok {
+			f.m[name] = value
+		}
+	}
+}
+
+// items yields the items of an array in a field, up to an error.
+func (f *fields) items(field string, array json.RawMessage, most int) iter.Seq2[int, json.RawMessage] {
+	return func(yield func(int, json.RawMessage) bool) {
+		if array == nil {
+			return
+		}
+		for i, raw := range elements(array) {
+			if i == most {
+				f.fail(field, CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d items", most))
+				return
+			}
+			if !f.spend() || !yield(i, raw) {
+				return
+			}
+		}
+	}
+}
+
+// objects yields the objects of an array in a field, up to the first error, and adopts
+// them. An object is valid until the next one.
+func (f *fields) objects(field string, array json.RawMessage, most int) iter.Seq2[int, *fields] {
+	return func(yield func(int, *fields) bool) {
+		item := &fields{parent: f, field: field, left: f.left, m: make(map[string]json.RawMessage, 8)}
+		for i, raw := range f.items(field, array, most) {
+			clear(item.m)
+			item.index, item.needs, item.leftOut = i, nil, nil
+			item.read(raw)
+			more := yield(i, item)
+			f.adopt(item)
+			if !more || f.err != nil {
+				return
+			}
+		}
+	}
+}
+
+// adopt takes over the error and the needs of an object inside this one.
+func (f *fields) adopt(inner *fields) {
+	if f.err == nil {
+		f.err = inner.err
+	}
+	for _, n := range inner.needs {
+		f.addNeed(n)
+	}
+	f.leftOut = append(f.leftOut, inner.leftOut...)
 }
 
 // name returns the full name of a field, or of the object itself for "".
 func (f *fields) name(field string) string {
-	switch {
-	case field == "":
-		return f.path
-	case f.path == "":
+	if f.parent == nil {
 		return field
 	}
-	return f.path + "." + field
+	path := f.parent.name(f.field)
+	if f.index >= 0 {
+		path = fmt.Sprintf("%s[%d]", path, f.index)
+	}
+	if field == "" {
+		return path
+	}
+	return path + "." + field
 }
 
 // fail records an error of a field, unless there is one already. Format holds one %s for its quoted name.
@@ -52,7 +134,7 @@ func (f *fields) fail(field, code, format string) {
 	if name == "" {
 		quoted = "the body"
 	}
-	f.err = BadRequest(name, code, fmt.Sprintf(format, quoted))
+	f.err = BadRequest(name, code, strings.Replace(format, "%s", cut(quoted, mostParam), 1))
 }
 
 // take removes a field and returns its raw value, nil if absent or null.
@@ -152,16 +234,27 @@ func (f *fields) integer(field string, lo, hi int64) (n int64, ok bool) {
 	return n, true
 }
 
-func (f *fields) array(field string) (items []json.RawMessage, ok bool) {
+// array returns an array, nil if absent or null.
+func (f *fields) array(field string) json.RawMessage {
 	raw := f.take(field)
-	if raw == nil {
-		return nil, false
-	}
-	if kindOf(raw) != "an array" {
+	if raw != nil && kindOf(raw) != "an array" {
 		f.wrongType(field, "an array", raw)
-		return nil, false
+		return nil
 	}
-	return splitArray(raw), true
+	return raw
+}
+
+// rest drops the fields that are null, and returns those that have not been read.
+func (f *fields) rest() map[string]json.RawMessage {
+	for k, v := range f.m {
+		if kindOf(v) == "null" {
+			delete(f.m, k)
+		}
+	}
+	if len(f.m) > maxUnknown {
+		f.fail("", CodeInvalidValue, fmt.Sprintf("%%s must not have more than %d fields that are not known here", maxUnknown))
+	}
+	return f.m
 }
 
 // kindOf names the type of a JSON value, with its article.

@@ -1,32 +1,31 @@
 package openai
 
 import (
-	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
 func parseMessages(f *fields, r *ChatRequest) {
-	items, ok := f.array("messages")
-	if len(items) == 0 {
-		if ok {
-			f.fail("messages", CodeInvalidValue, "%s must not be empty")
-		}
-		f.fail("messages", CodeMissing, "%s is required: an array of messages")
-		return
+	raw := f.array("messages")
+	if isEmpty(raw) {
+		f.fail("messages", CodeInvalidValue, "%s must not be empty")
 	}
-	r.Messages = make([]Message, 0, len(items))
-	parts := make([][]leftOut, len(items))
-	for i, raw := range items {
-		m := newFields(fmt.Sprintf("messages[%d]", i), raw)
+	if raw == nil {
+		f.fail("messages", CodeMissing, "%s is required: an array of messages")
+	}
+	var parts [][]leftOut
+	for _, m := range f.objects("messages", raw, maxMessages) {
 		r.Messages = append(r.Messages, parseMessage(m))
-		f.adopt(m)
-		if f.err != nil {
-			return
-		}
-		parts[i] = m.leftOut
+		parts = append(parts, m.leftOut)
 		for _, part := range m.leftOut {
-			r.LeftOut = append(r.LeftOut, part.kind)
+			if !slices.Contains(r.LeftOut, part.kind) {
+				r.LeftOut = append(r.LeftOut, part.kind)
+			}
 		}
+	}
+	if f.err != nil {
+		return
 	}
 	if asked, ok := asksAbout(r.Messages, parts); ok {
 		f.fail(asked.name, CodeUnsupportedValue, "%s is not supported here: the models of this server read only text")
@@ -57,7 +56,7 @@ func parseMessage(f *fields) Message {
 			f.fail("tool_calls", CodeInvalidValue, "%s is a list in messages of the role 'assistant'")
 		}
 		f.need("tool_calls", FeatureTools, "%s is not supported", "tools")
-		m.ToolCalls = functionCalls(raw)
+		m.ToolCalls = functionCalls(f, raw)
 	}
 	if raw := f.take("function_call"); raw != nil && !isEmpty(raw) {
 		f.fail("function_call", CodeUnsupported, "%s is not supported here: use 'tool_calls'")
@@ -74,9 +73,8 @@ func parseMessage(f *fields) Message {
 		f.take("refusal")
 	}
 	m.Name, _ = f.text("name")
-	dropNulls(f.m)
-	if len(f.m) > 0 {
-		m.Extra = f.m
+	if extra := f.rest(); len(extra) > 0 {
+		m.Extra = maps.Clone(extra)
 	}
 	return m
 }
@@ -100,16 +98,13 @@ func parseContent(f *fields, role Role) string {
 		f.wrongType("content", "a string or an array of text parts", raw)
 		return ""
 	}
-	parts := splitArray(raw)
-	if len(parts) == 0 {
+	if isEmpty(raw) {
 		f.fail("content", CodeInvalidValue, "%s must not be an empty array")
 		return ""
 	}
-	texts := make([]string, 0, len(parts))
-	for i, raw := range parts {
-		p := newFields(fmt.Sprintf("%s[%d]", f.name("content"), i), raw)
+	var texts []string
+	for _, p := range f.objects("content", raw, maxParts) {
 		texts = append(texts, parsePart(p, role))
-		f.adopt(p)
 	}
 	return strings.Join(texts, "\n")
 }

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // A Need is a part of a request that only engines with a feature serve.
@@ -15,9 +16,25 @@ type Need struct {
 // refusal. It goes on to say that no engine offers all that the request needs: one
 // may offer this feature and lack another.
 func (f *fields) need(field string, feature Features, format, what string) {
+	for outer := f; outer != nil; outer = outer.parent {
+		if hasNeed(outer.needs, feature) {
+			return
+		}
+	}
 	name := f.name(field)
-	f.needs = append(f.needs, Need{feature, BadRequest(name, CodeUnsupported, fmt.Sprintf(format, "'"+name+"'")+
+	f.addNeed(Need{feature, BadRequest(name, CodeUnsupported, fmt.Sprintf(format, "'"+name+"'")+
 		": no engine of this model offers "+what+" together with all else that the request needs")})
+}
+
+// addNeed adds a need of another feature than those that are there: the first refusal counts.
+func (f *fields) addNeed(n Need) {
+	if !hasNeed(f.needs, n.Feature) {
+		f.needs = append(f.needs, n)
+	}
+}
+
+func hasNeed(needs []Need, feature Features) bool {
+	return slices.ContainsFunc(needs, func(n Need) bool { return n.Feature == feature })
 }
 
 // parseFeatures takes the parameters that need a feature, and keeps them as they
@@ -25,7 +42,7 @@ func (f *fields) need(field string, feature Features, format, what string) {
 func parseFeatures(f *fields, r *ChatRequest) {
 	parseTools(f, r)
 	if raw := f.take("response_format"); raw != nil {
-		o := newFields("response_format", raw)
+		o := f.object("response_format", raw)
 		kind, _ := o.text("type")
 		f.adopt(o)
 		switch kind {

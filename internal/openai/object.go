@@ -1,6 +1,10 @@
 package openai
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+)
 
 // An Object reads a JSON object field by field, for the parsers of other dialects. It
 // keeps the first error; later calls return zero values. A null is the same as no
@@ -9,15 +13,29 @@ type Object struct{ *fields }
 
 // ParseObject reads a whole body.
 func ParseObject(body []byte) (Object, error) {
-	if !json.Valid(body) {
-		return Object{}, BadRequest("", CodeInvalidJSON, "the body is not valid JSON: "+syntax(body))
+	if err := check(body); err != nil {
+		return Object{}, err
 	}
-	o := Object{newFields("", body)}
+	o := Object{newFields(body)}
 	return o, o.Err()
 }
 
-// NewObject reads a part of a body that ParseObject has read. The path names it in errors.
-func NewObject(path string, raw json.RawMessage) Object { return Object{newFields(path, raw)} }
+// NewObject reads an object that is known to be valid JSON, such as one that is stored.
+func NewObject(raw json.RawMessage) Object { return Object{newFields(raw)} }
+
+// Inner reads an object in a field that Take has returned. Its user adopts it.
+func (o Object) Inner(field string, raw json.RawMessage) Object { return Object{o.object(field, raw)} }
+
+// Object returns the raw value of a field that must be an object, nil if absent or null. It
+// does not read the object, which may have any fields.
+func (o Object) Object(field string) json.RawMessage {
+	raw := o.take(field)
+	if raw != nil && kindOf(raw) != "an object" {
+		o.wrongType(field, "an object", raw)
+		return nil
+	}
+	return raw
+}
 
 // Err returns the first error.
 func (o Object) Err() error {
@@ -26,6 +44,9 @@ func (o Object) Err() error {
 	}
 	return o.err
 }
+
+// Raw returns the object as it came.
+func (o Object) Raw() json.RawMessage { return o.raw }
 
 // Name returns the full name of a field, or of the object itself for "".
 func (o Object) Name(field string) string { return o.name(field) }
@@ -59,11 +80,29 @@ func (o Object) Number(field string, lo, hi float64) (float64, bool) { return o.
 // Integer returns a whole number in [lo, hi].
 func (o Object) Integer(field string, lo, hi int64) (int64, bool) { return o.integer(field, lo, hi) }
 
-// Array returns the items of an array.
-func (o Object) Array(field string) ([]json.RawMessage, bool) { return o.array(field) }
+// Array returns the raw value of a field that must be an array, nil if absent or null.
+func (o Object) Array(field string) json.RawMessage { return o.array(field) }
 
-// TextOrArray returns a string, or else the items of an array.
-func (o Object) TextOrArray(field, want string) (text string, items []json.RawMessage, isText bool) {
+// Items yields the items of an array in a field, up to an error: one that has more items
+// than the most is an error.
+func (o Object) Items(field string, array json.RawMessage, most int) iter.Seq2[int, json.RawMessage] {
+	return o.items(field, array, most)
+}
+
+// Objects is Items for an array of objects. It adopts each of them, and one is valid until
+// the next.
+func (o Object) Objects(field string, array json.RawMessage, most int) iter.Seq2[int, Object] {
+	return func(yield func(int, Object) bool) {
+		for i, item := range o.objects(field, array, most) {
+			if !yield(i, Object{item}) {
+				return
+			}
+		}
+	}
+}
+
+// TextOrArray returns a string, or else the raw value of an array.
+func (o Object) TextOrArray(field, want string) (text string, array json.RawMessage, isText bool) {
 	raw := o.take(field)
 	if raw == nil {
 		return "", nil, false
@@ -75,14 +114,32 @@ func (o Object) TextOrArray(field, want string) (text string, items []json.RawMe
 		o.wrongType(field, want, raw)
 		return "", nil, false
 	}
-	return "", splitArray(raw), false
+	return "", raw, false
 }
 
-// Rest returns the fields that have not been read and are not null.
-func (o Object) Rest() map[string]json.RawMessage {
-	dropNulls(o.m)
-	return o.m
+// Rest returns the fields that have not been read and are not null. Too many are an error.
+func (o Object) Rest() map[string]json.RawMessage { return o.rest() }
+
+// Without returns the object without some fields, and with others set.
+func (o Object) Without(set map[string]json.RawMessage, fields ...string) ([]byte, error) {
+	out := make(map[string]any, len(o.m)+len(set))
+	for name, raw := range o.m {
+		out[name] = raw
+	}
+	for _, name := range fields {
+		delete(out, name)
+	}
+	for name, raw := range set {
+		out[name] = raw
+	}
+	const added = 64
+	b := bytes.NewBuffer(make([]byte, 0, len(o.raw)+added))
+	err := writeObject(b, out)
+	return b.Bytes(), err
 }
+
+// IsEmpty reports whether raw is an array or an object with nothing in it.
+func IsEmpty(raw json.RawMessage) bool { return isEmpty(raw) }
 
 // Unquote reads a string of a body that ParseObject has read; ok is false if raw is
 // another type.

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
 	"slices"
 	"testing"
 
@@ -78,7 +77,7 @@ func TestBodyIsTheNormalForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	chat.Model = "ns/m"
-	want, err := json.Marshal(chat)
+	want, err := chat.MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}

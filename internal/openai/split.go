@@ -3,47 +3,64 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"unicode/utf8"
 )
 
 // A body is validated once, as a whole. The functions of this file take JSON that
 // is known to be valid and return parts of it, without another look at each
-// byte: prompts are long, and several objects deep.
+// byte: prompts are long, and several objects deep. They take parts one by one, so that
+// their caller bounds how many there are before it keeps any.
 
-// splitObject returns the same as json.Unmarshal of an object into a map.
-func splitObject(raw []byte) map[string]json.RawMessage {
-	m := make(map[string]json.RawMessage, 8)
-	var key, value json.RawMessage
-	for rest := skipSpace(raw)[1:]; ; {
-		if rest = skipSpace(rest); rest[0] == '}' {
-			return m
-		}
-		if rest[0] == ',' {
-			rest = skipSpace(rest[1:])
-		}
-		key, rest = cutValue(rest)
-		rest = skipSpace(rest)[1:] // the colon
-		value, rest = cutValue(skipSpace(rest))
-		if name, ok := unquote(key); ok {
-			m[name] = value
+// members yields keys and values of an object.
+func members(raw []byte) iter.Seq2[json.RawMessage, json.RawMessage] {
+	return func(yield func(key, value json.RawMessage) bool) {
+		var key, value json.RawMessage
+		for rest := skipSpace(raw)[1:]; ; {
+			if rest = skipSpace(rest); rest[0] == '}' {
+				return
+			}
+			if rest[0] == ',' {
+				rest = skipSpace(rest[1:])
+			}
+			key, rest = cutValue(rest)
+			rest = skipSpace(rest)[1:] // the colon
+			value, rest = cutValue(skipSpace(rest))
+			if !yield(key, value) {
+				return
+			}
 		}
 	}
 }
 
-// splitArray returns the same as json.Unmarshal of an array into a slice.
-func splitArray(raw []byte) []json.RawMessage {
-	items := []json.RawMessage{}
-	var item json.RawMessage
-	for rest := skipSpace(raw)[1:]; ; {
-		if rest = skipSpace(rest); rest[0] == ']' {
-			return items
+// elements yields the values of an array, with their indexes.
+func elements(raw []byte) iter.Seq2[int, json.RawMessage] {
+	return func(yield func(int, json.RawMessage) bool) {
+		var item json.RawMessage
+		i := 0
+		for rest := skipSpace(raw)[1:]; ; i++ {
+			if rest = skipSpace(rest); rest[0] == ']' {
+				return
+			}
+			if rest[0] == ',' {
+				rest = skipSpace(rest[1:])
+			}
+			item, rest = cutValue(rest)
+			if !yield(i, item) {
+				return
+			}
 		}
-		if rest[0] == ',' {
-			rest = skipSpace(rest[1:])
-		}
-		item, rest = cutValue(rest)
-		items = append(items, item)
 	}
+}
+
+// isEmpty reports whether raw is an array or an object with nothing in it.
+func isEmpty(raw json.RawMessage) bool {
+	raw = skipSpace(raw)
+	if len(raw) == 0 || raw[0] != '[' && raw[0] != '{' {
+		return false
+	}
+	inner := skipSpace(raw[1:])
+	return inner[0] == ']' || inner[0] == '}'
 }
 
 // unquote reads a string; ok is false if raw is another type.

@@ -14,12 +14,12 @@ func refuseUnsupported(f *fields) {
 	if raw := f.take("function_call"); raw != nil && !isWord(raw, "none", "auto") {
 		f.fail("function_call", CodeUnsupported, "%s is not supported here: use 'tool_choice'")
 	}
-	if raw := f.take("modalities"); raw != nil {
-		var kinds []string
-		if json.Unmarshal(raw, &kinds) != nil {
+	for _, raw := range f.items("modalities", f.array("modalities"), maxWords) {
+		kind, ok := unquote(raw)
+		if !ok {
 			f.wrongType("modalities", "an array of strings", raw)
 		}
-		if slices.ContainsFunc(kinds, func(k string) bool { return k != "text" }) {
+		if kind != "text" {
 			f.fail("modalities", CodeUnsupportedValue, "%s can only hold 'text' here")
 		}
 	}
@@ -57,19 +57,7 @@ func parseHints(f *fields, r *ChatRequest) {
 	}
 }
 
-func isEmpty(raw json.RawMessage) bool {
-	switch kindOf(raw) {
-	case "an array":
-		var items []json.RawMessage
-		return json.Unmarshal(raw, &items) == nil && len(items) == 0
-	case "an object":
-		var members map[string]json.RawMessage
-		return json.Unmarshal(raw, &members) == nil && len(members) == 0
-	}
-	return false
-}
-
 func isWord(raw json.RawMessage, words ...string) bool {
-	var s string
-	return json.Unmarshal(raw, &s) == nil && slices.Contains(words, s)
+	s, ok := unquote(raw)
+	return ok && slices.Contains(words, s)
 }

@@ -1,9 +1,6 @@
 package openai
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "encoding/json"
 
 // parseTools passes on tool_choice and parallel_tool_calls only with tools: they mean
 // nothing without.
@@ -64,17 +61,15 @@ func offeredTools(f *fields, r *ChatRequest) (list toolList) {
 		return toolList{}
 	}
 	list.named = map[string]bool{}
-	for i, raw := range splitArray(list.raw) {
-		tool := newFields(fmt.Sprintf("tools[%d]", i), raw)
+	for _, tool := range f.objects("tools", list.raw, maxTools) {
 		kind, ok := tool.text("type")
 		list.all++
-		f.adopt(tool)
 		if ok && kind != "function" {
 			r.LeftOut = append(r.LeftOut, LeftOutName(kind, "tools"))
 			continue
 		}
 		name := functionOf(tool)
-		list.kept, list.names, list.named[name] = append(list.kept, raw), append(list.names, name), true
+		list.kept, list.names, list.named[name] = append(list.kept, tool.raw), append(list.names, name), true
 	}
 	return list
 }
@@ -85,7 +80,7 @@ func functionOf(f *fields) string {
 	if kindOf(raw) != "an object" {
 		return ""
 	}
-	name, _ := newFields("", raw).text("name")
+	name, _ := f.object("function", raw).text("name")
 	return name
 }
 
@@ -96,7 +91,7 @@ func (f *fields) parseChoice(list *toolList) json.RawMessage {
 	if kindOf(raw) != "an object" {
 		return raw
 	}
-	choice := newFields("tool_choice", raw)
+	choice := f.object("tool_choice", raw)
 	defer f.adopt(choice)
 	switch kind, _ := choice.text("type"); kind {
 	case "function":
@@ -120,20 +115,17 @@ func (f *fields) chosen(list *toolList) string {
 
 // allowed leaves only the allowed functions in the list, and returns the choice among them.
 func (f *fields) allowed(list *toolList) json.RawMessage {
-	o := newFields(f.name("allowed_tools"), f.take("allowed_tools"))
+	o := f.object("allowed_tools", f.take("allowed_tools"))
 	defer f.adopt(o)
 	mode, ok := o.text("mode")
 	if ok && mode != "auto" && mode != "required" {
 		o.fail("mode", CodeInvalidValue, "%s must be 'auto' or 'required'")
 	}
-	items, _ := o.array("tools")
 	allowed := map[string]bool{}
-	for i, raw := range items {
-		tool := newFields(fmt.Sprintf("%s[%d]", o.name("tools"), i), raw)
+	for _, tool := range o.objects("tools", o.array("tools"), maxTools) {
 		if kind, _ := tool.text("type"); kind == "function" {
 			allowed[tool.chosen(list)] = true
 		}
-		o.adopt(tool)
 	}
 	if o.err != nil {
 		return nil
@@ -153,27 +145,29 @@ func (f *fields) allowed(list *toolList) json.RawMessage {
 
 // functionCalls returns the calls of a message with those of custom tools as calls of
 // functions whose argument is a text.
-func functionCalls(raw json.RawMessage) json.RawMessage {
+func functionCalls(f *fields, raw json.RawMessage) json.RawMessage {
 	if kindOf(raw) != "an array" { // which is refused
 		return raw
 	}
-	calls, changed := splitArray(raw), false
-	for i, raw := range calls {
+	var calls []json.RawMessage
+	changed := false
+	for _, raw := range f.items("tool_calls", raw, maxTools) {
+		calls = append(calls, raw)
 		if kindOf(raw) != "an object" {
 			continue
 		}
-		call := newFields("", raw)
+		call := f.object("tool_calls", raw)
 		custom := call.m["custom"]
 		if kind, _ := call.text("type"); kind != "custom" || kindOf(custom) != "an object" {
 			continue
 		}
 		id, _ := call.text("id")
-		c := newFields("", custom)
+		c := call.object("custom", custom)
 		name, _ := c.text("name")
 		input, _ := c.text("input")
 		arguments, _ := Encode(map[string]string{"input": input})
 		if b, err := Encode(AnswerCall{ID: id, Type: "function", Function: ToolFunction{Name: name, Arguments: string(arguments)}}); err == nil {
-			calls[i], changed = b, true
+			calls[len(calls)-1], changed = b, true
 		}
 	}
 	if !changed {

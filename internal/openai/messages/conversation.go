@@ -1,29 +1,50 @@
 package messages
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// A conversation becomes the messages of a chat.
+// A conversation becomes the messages of a chat. Texts that become one are joined once:
+// joining each to those before takes time that is quadratic.
 type conversation struct {
 	messages []openai.Turn
+	joined   []string        // texts of the last message
 	calls    []string        // since all had a result
 	open     map[string]bool // those without a result, which the next message must have
-	last     bool            // the message is the last one
+	unread   unread          // the first block of the message that the model cannot read
 	ofTool   bool            // the message has the result of a tool so far, to which its images belong
 	leaveOut func(kind string)
 }
 
+// An unread is a block that no model here reads, by its name in the request.
+type unread struct{ name, kind string }
+
 // say adds text, to the message before it if that has the same role.
 func (c *conversation) say(role openai.Role, text string) {
 	if n := len(c.messages); n > 0 && c.messages[n-1].Role == role && len(c.messages[n-1].ToolCalls) == 0 {
-		c.messages[n-1].Content = join(c.messages[n-1].Content, text)
+		c.joined = append(c.joined, text)
 		return
 	}
-	c.messages = append(c.messages, openai.Turn{Role: role, Content: text})
+	c.add(openai.Turn{Role: role})
+	c.joined = append(c.joined, text)
+}
+
+// add begins another message.
+func (c *conversation) add(m openai.Turn) {
+	c.join()
+	c.messages = append(c.messages, m)
+}
+
+// join gives the last message its texts.
+func (c *conversation) join() {
+	c.joined = slices.DeleteFunc(c.joined, func(text string) bool { return text == "" })
+	if len(c.joined) > 0 {
+		c.messages[len(c.messages)-1].Content = strings.Join(c.joined, "\n")
+	}
+	c.joined = nil
 }
 
 func join(a, b string) string {
@@ -51,10 +72,8 @@ func (c *conversation) parse(o openai.Object) {
 		c.say(openai.Role(role), text)
 		return
 	}
-	for i, raw := range blocks {
-		b := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name("content"), i), raw)
+	for _, b := range o.Objects("content", blocks, maxBlocks) {
 		c.block(b, openai.Role(role))
-		o.Adopt(b)
 	}
 	if role == "user" {
 		c.answered(o)
@@ -76,15 +95,15 @@ func (c *conversation) block(o openai.Object, role openai.Role) {
 		c.use(o)
 	case kind == "thinking" && role == openai.Assistant:
 		text, _ := o.Text("thinking")
-		c.messages = append(c.messages, openai.Turn{Role: role, Reasoning: text})
+		c.add(openai.Turn{Role: role, Reasoning: text})
 	case kind == "redacted_thinking" && role == openai.Assistant:
 	case foreign(kind):
 		c.leaveOut(kind)
 	default:
-		text, unread, ok := c.standIn(o, kind)
+		text, leftOut, ok := c.standIn(o, kind)
 		switch {
-		case unread && c.last && !c.ofTool:
-			o.Fail("type", openai.CodeUnsupportedValue, "%s cannot be '"+kind+"' here: the models of this server read only text")
+		case leftOut && !c.ofTool && c.unread.kind == "":
+			c.unread = unread{o.Name("type"), kind}
 		case !ok:
 			o.Fail("type", openai.CodeUnsupportedValue, "%s is not supported here")
 		}
@@ -107,7 +126,7 @@ func (c *conversation) use(o openai.Object) {
 	}
 	n := len(c.messages)
 	if n == 0 || c.messages[n-1].Role != openai.Assistant {
-		c.messages = append(c.messages, openai.Turn{Role: openai.Assistant})
+		c.add(openai.Turn{Role: openai.Assistant})
 		n++
 	}
 	m := &c.messages[n-1]
@@ -133,7 +152,7 @@ func (c *conversation) result(o openai.Object) {
 	if o.Boolean("is_error", false) {
 		text = "Error: " + text
 	}
-	c.messages = append(c.messages, openai.Turn{Role: openai.Tool, Content: text, ToolCallID: id})
+	c.add(openai.Turn{Role: openai.Tool, Content: text, ToolCallID: id})
 }
 
 // answered fails if calls have no result.

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -20,17 +19,19 @@ func Parse(body []byte) (chat openai.ChatRequest, ignored []string, err error) {
 		return openai.ChatRequest{}, nil, err
 	}
 	r := &reader{}
-	encoded, err := openai.Encode(r.translate(o))
+	translated := r.translate(o)
+	ignored = slices.Sorted(maps.Keys(o.Rest()))
 	if o.Err() != nil {
 		return openai.ChatRequest{}, nil, o.Err()
 	}
+	encoded, err := openai.Encode(translated)
 	if err != nil {
 		return openai.ChatRequest{}, nil, err
 	}
 	chat, err = openai.ParseChat(encoded)
 	slices.Sort(r.leftOut)
 	chat.LeftOut = slices.Compact(r.leftOut)
-	return chat, slices.Sorted(maps.Keys(o.Rest())), err
+	return chat, ignored, err
 }
 
 // A reader reads one request.
@@ -38,9 +39,21 @@ type reader struct {
 	leftOut []string // without which the request is answered, by kind
 }
 
+// leaveOut notes a kind. A header names them, which has no place for more than a few.
 func (r *reader) leaveOut(kind string) {
-	r.leftOut = append(r.leftOut, openai.LeftOutName(kind, "messages"))
+	name := openai.LeftOutName(kind, "messages")
+	if len(r.leftOut) < maxLeftOut && !slices.Contains(r.leftOut, name) {
+		r.leftOut = append(r.leftOut, name)
+	}
 }
+
+const (
+	maxStops    = 16 // as chats have it
+	maxTools    = 1024
+	maxMessages = 8192
+	maxBlocks   = 4096 // of one message
+	maxLeftOut  = 64
+)
 
 // translate takes the fields of a message, and returns the fields of the chat.
 func (r *reader) translate(o openai.Object) map[string]any {
@@ -87,11 +100,15 @@ func parseSampling(o openai.Object, chat map[string]any) {
 	if k, ok := o.Integer("top_k", 0, math.MaxInt32); ok {
 		chat["top_k"] = k
 	}
-	if stops, ok := o.Array("stop_sequences"); ok && len(stops) > 0 {
+	var stops []json.RawMessage
+	for _, stop := range o.Items("stop_sequences", o.Array("stop_sequences"), maxStops) {
+		stops = append(stops, stop)
+	}
+	if len(stops) > 0 {
 		chat["stop"] = stops
 	}
 	if raw := o.Take("metadata"); raw != nil {
-		m := openai.NewObject("metadata", raw)
+		m := o.Inner("metadata", raw)
 		if user, ok := m.Text("user_id"); ok {
 			chat["user"] = user
 		}
@@ -103,7 +120,7 @@ func parseSampling(o openai.Object, chat map[string]any) {
 func parseThinking(o openai.Object, chat map[string]any) {
 	shown := false
 	if raw := o.Take("thinking"); raw != nil {
-		t := openai.NewObject("thinking", raw)
+		t := o.Inner("thinking", raw)
 		kind, _ := t.Text("type")
 		if kind != "enabled" && kind != "adaptive" && kind != "disabled" {
 			t.Fail("type", openai.CodeInvalidValue, "%s must be 'enabled', 'adaptive' or 'disabled'")
@@ -123,12 +140,12 @@ func parseOutput(o openai.Object, chat map[string]any) {
 	if raw == nil {
 		return
 	}
-	c := openai.NewObject("output_config", raw)
+	c := o.Inner("output_config", raw)
 	if effort, ok := c.Text("effort"); ok {
 		chat["reasoning_effort"] = effort
 	}
 	if raw := c.Take("format"); raw != nil {
-		f := openai.NewObject("output_config.format", raw)
+		f := c.Inner("format", raw)
 		schema := f.Take("schema")
 		if kind, _ := f.Text("type"); kind != "json_schema" || schema == nil {
 			f.Fail("type", openai.CodeUnsupportedValue, "%s must be 'json_schema', with a 'schema'")
@@ -140,16 +157,13 @@ func parseOutput(o openai.Object, chat map[string]any) {
 }
 
 func (r *reader) parseTools(o openai.Object, chat map[string]any) {
-	items, _ := o.Array("tools")
 	var tools []any
 	absent, offered := map[string]bool{}, map[string]bool{} // names of tools that are left out, and of others
-	for i, raw := range items {
-		t := openai.NewObject(fmt.Sprintf("tools[%d]", i), raw)
+	for _, t := range o.Objects("tools", o.Array("tools"), maxTools) {
 		if kind, ok := t.Text("type"); ok && kind != "custom" { // one that Anthropic hosts or describes
 			name, _ := t.Text("name")
 			absent[name] = true
 			r.leaveOut(openai.LeftOutName(kind, "tools"))
-			o.Adopt(t)
 			continue
 		}
 		function := map[string]any{}
@@ -161,15 +175,13 @@ func (r *reader) parseTools(o openai.Object, chat map[string]any) {
 		if text, ok := t.Text("description"); ok {
 			function["description"] = text
 		}
-		if schema := t.Take("input_schema"); schema != nil {
-			t.Adopt(openai.NewObject(t.Name("input_schema"), schema))
+		if schema := t.Object("input_schema"); schema != nil {
 			function["parameters"] = schema
 		}
 		if t.Has("strict") {
 			function["strict"] = t.Boolean("strict", false)
 		}
 		tools = append(tools, map[string]any{"type": "function", "function": function})
-		o.Adopt(t)
 	}
 	raw := o.Take("tool_choice")
 	if len(tools) > 0 {
@@ -178,7 +190,7 @@ func (r *reader) parseTools(o openai.Object, chat map[string]any) {
 	if raw == nil || len(tools)+len(absent) == 0 {
 		return
 	}
-	c := openai.NewObject("tool_choice", raw)
+	c := o.Inner("tool_choice", raw)
 	switch kind, _ := c.Text("type"); kind {
 	case "auto":
 	case "any":
@@ -211,17 +223,19 @@ func (r *reader) parseMessages(o openai.Object) []openai.Turn {
 	if o.Has("system") {
 		c.say(openai.System, c.parseText(o, "system"))
 	}
-	items, _ := o.Array("messages")
-	if len(items) == 0 {
+	items := o.Array("messages")
+	if items == nil || openai.IsEmpty(items) {
 		o.Fail("messages", openai.CodeMissing, "%s is required: an array of messages")
 	}
-	for i, raw := range items {
-		m := openai.NewObject(fmt.Sprintf("messages[%d]", i), raw)
-		c.last, c.ofTool = i == len(items)-1, false
+	for _, m := range o.Objects("messages", items, maxMessages) {
+		c.unread, c.ofTool = unread{}, false
 		c.parse(m)
-		o.Adopt(m)
+	}
+	if c.unread.kind != "" { // of the last message
+		o.Fail(c.unread.name, openai.CodeUnsupportedValue, "%s cannot be '"+c.unread.kind+"' here: the models of this server read only text")
 	}
 	c.answered(o)
+	c.join()
 	if n := len(c.messages); n > 0 && c.messages[n-1].Role == openai.Assistant {
 		o.Fail("messages", openai.CodeUnsupportedValue, "%s must not end with the assistant: the beginning of an answer cannot be given here")
 	}
@@ -239,10 +253,8 @@ func (c *conversation) texts(o openai.Object, field string, textOf func(openai.O
 		return text
 	}
 	var texts []string
-	for i, raw := range blocks {
-		b := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name(field), i), raw)
+	for _, b := range o.Objects(field, blocks, maxBlocks) {
 		texts = append(texts, textOf(b))
-		o.Adopt(b)
 	}
 	return strings.Join(texts, "\n")
 }
@@ -307,7 +319,7 @@ func (c *conversation) textSource(o openai.Object) (text string, ok bool) {
 	if raw == nil {
 		return "", false
 	}
-	source := openai.NewObject(o.Name("source"), raw)
+	source := o.Inner("source", raw)
 	defer o.Adopt(source)
 	switch kind, _ := source.Text("type"); kind {
 	case "text":
@@ -323,11 +335,10 @@ func (c *conversation) textSource(o openai.Object) (text string, ok bool) {
 
 // input returns the input of a tool as the arguments of a call.
 func input(o openai.Object) string {
-	raw := o.Take("input")
+	raw := o.Object("input")
 	if raw == nil {
 		return "{}"
 	}
-	o.Adopt(openai.NewObject(o.Name("input"), raw))
 	return string(raw)
 }
 

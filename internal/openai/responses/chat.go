@@ -55,19 +55,21 @@ func (r *Request) Chat(items []Item) (openai.ChatRequest, error) {
 	return chat, err
 }
 
-// A conversation becomes the messages of a chat, item by item.
+// A conversation becomes the messages of a chat, item by item. Texts that become one are
+// joined once: joining each to those before takes time that is quadratic.
 type conversation struct {
 	messages []openai.Turn
 	nameOf   func(functionName) string // in chats
-	thoughts string                    // of the message of the assistant that follows
-	open     []string                  // calls without an output
-	known    []string                  // calls so far
+	intro    []string                  // of the system message at the start
+	thoughts []string                  // of the message of the assistant that follows
+	calls    []string                  // in order
+	open     map[string]bool           // by call; false: it has an output
 }
 
 // messages returns the messages of the chat. All instructions at the start are one
 // message: many templates refuse a second one.
 func (r *Request) messages(items []Item) ([]openai.Turn, error) {
-	c := &conversation{nameOf: r.nameOf}
+	c := &conversation{nameOf: r.nameOf, open: map[string]bool{}}
 	if r.Instructions != nil {
 		c.add(openai.Turn{Role: openai.System, Content: *r.Instructions})
 	}
@@ -76,8 +78,13 @@ func (r *Request) messages(items []Item) ([]openai.Turn, error) {
 			return nil, err
 		}
 	}
-	if len(c.open) > 0 {
-		return nil, openai.BadRequest("input", "", "No tool output found for function call "+c.open[0]+".")
+	for _, id := range c.calls {
+		if c.open[id] {
+			return nil, openai.BadRequest("input", "", "No tool output found for function call "+id+".")
+		}
+	}
+	if len(c.intro) > 1 {
+		c.messages[0].Content = strings.Join(c.intro, "\n\n")
 	}
 	return c.messages, nil
 }
@@ -86,20 +93,20 @@ func (c *conversation) item(item Item) error {
 	switch item.Kind {
 	case KindMessage:
 		m := openai.Turn{Role: item.Role, Content: item.Text}
+		thoughts := c.takeThoughts()
 		if item.Role == openai.Assistant {
-			m.Reasoning = c.thoughts
+			m.Reasoning = thoughts
 		}
-		c.thoughts = ""
 		c.add(m)
 	case KindReasoning:
-		c.thoughts = strings.TrimPrefix(c.thoughts+"\n"+item.Text, "\n")
+		c.thoughts = append(c.thoughts, item.Text)
 	case KindCall:
 		c.call(item)
 	case KindCallOutput:
-		if !slices.Contains(c.known, item.CallID) {
+		if _, known := c.open[item.CallID]; !known {
 			return openai.BadRequest("input", "", "No tool call found for function call output with call_id "+item.CallID+".")
 		}
-		c.open = slices.DeleteFunc(c.open, func(id string) bool { return id == item.CallID })
+		c.open[item.CallID] = false
 		c.add(openai.Turn{Role: openai.Tool, Content: item.Text, ToolCallID: item.CallID})
 	case KindCompaction:
 		c.add(openai.Turn{Role: openai.System, Content: summaryIntro + item.Text})
@@ -107,13 +114,19 @@ func (c *conversation) item(item Item) error {
 	return nil
 }
 
+func (c *conversation) takeThoughts() string {
+	thoughts := strings.TrimPrefix(strings.Join(c.thoughts, "\n"), "\n")
+	c.thoughts = nil
+	return thoughts
+}
+
 // call adds a call to the assistant's message before it, or else to a new one: chats
 // have all calls of a turn in one message.
 func (c *conversation) call(item Item) {
 	last := len(c.messages) - 1
-	if last < 0 || c.messages[last].Role != openai.Assistant || c.thoughts != "" {
-		c.add(openai.Turn{Role: openai.Assistant, Reasoning: c.thoughts})
-		c.thoughts = ""
+	thoughts := c.takeThoughts()
+	if last < 0 || c.messages[last].Role != openai.Assistant || thoughts != "" {
+		c.add(openai.Turn{Role: openai.Assistant, Reasoning: thoughts})
 		last = len(c.messages) - 1
 	}
 	arguments := item.Arguments
@@ -122,14 +135,16 @@ func (c *conversation) call(item Item) {
 	}
 	m := &c.messages[last]
 	m.ToolCalls = append(m.ToolCalls, openai.AnswerCall{ID: item.CallID, Type: "function", Function: openai.ToolFunction{Name: c.nameOf(item.function), Arguments: arguments}})
-	c.known = append(c.known, item.CallID)
-	c.open = append(c.open, item.CallID)
+	c.calls = append(c.calls, item.CallID)
+	c.open[item.CallID] = true
 }
 
 func (c *conversation) add(m openai.Turn) {
-	if m.Role == openai.System && len(c.messages) == 1 && c.messages[0].Role == openai.System {
-		c.messages[0].Content += "\n\n" + m.Content
-		return
+	if m.Role == openai.System && (len(c.messages) == 0 || len(c.messages) == 1 && c.messages[0].Role == openai.System) {
+		c.intro = append(c.intro, m.Content)
+		if len(c.messages) == 1 {
+			return
+		}
 	}
 	c.messages = append(c.messages, m)
 }

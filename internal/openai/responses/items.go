@@ -2,7 +2,6 @@ package responses
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -57,10 +56,6 @@ func (r *Request) parseInput(o openai.Object) []Item {
 	text, items, isText := o.TextOrArray("input", "a string or an array of items")
 	if isText {
 		return []Item{userMessage(text)}
-	}
-	if len(items) > maxItems {
-		o.Fail("input", openai.CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d items", maxItems))
-		return nil
 	}
 	out := parseItems(o, "input", items)
 	r.refuseUnread(o, out)
@@ -117,15 +112,13 @@ func userMessage(text string) Item {
 	return Item{Kind: KindMessage, Role: openai.User, Text: text}
 }
 
-func parseItems(o openai.Object, name string, items []json.RawMessage) []Item {
-	out := make([]Item, 0, len(items))
-	for i, raw := range items {
-		item := openai.NewObject(fmt.Sprintf("%s[%d]", name, i), raw)
+func parseItems(o openai.Object, name string, items json.RawMessage) []Item {
+	var out []Item
+	for _, item := range o.Objects(name, items, maxItems) {
 		out = append(out, parseItem(item))
-		o.Adopt(item)
-		if o.Err() != nil {
-			return nil
-		}
+	}
+	if o.Err() != nil {
+		return nil
 	}
 	return out
 }
@@ -219,11 +212,9 @@ func (item *Item) parseContent(o openai.Object, field string, kinds ...string) s
 	if isText {
 		return text
 	}
-	texts := make([]string, 0, len(parts))
-	for i, raw := range parts {
-		part := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name(field), i), raw)
+	var texts []string
+	for _, part := range o.Objects(field, parts, maxParts) {
 		texts = append(texts, item.parsePart(part, kinds))
-		o.Adopt(part)
 	}
 	return strings.Join(texts, "\n")
 }
@@ -253,13 +244,10 @@ func (item *Item) parsePart(o openai.Object, kinds []string) string {
 // parseThoughts reads the thoughts themselves, or else their summary.
 func (item *Item) parseThoughts(o openai.Object) {
 	for _, field := range []string{"content", "summary"} {
-		parts, _ := o.Array(field)
 		var texts []string
-		for i, raw := range parts {
-			part := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name(field), i), raw)
+		for _, part := range o.Objects(field, o.Array(field), maxParts) {
 			text, _ := part.Text("text")
 			texts = append(texts, text)
-			o.Adopt(part)
 		}
 		if item.Text == "" {
 			item.Text = strings.Join(texts, "\n")

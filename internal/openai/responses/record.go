@@ -2,6 +2,7 @@ package responses
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -42,7 +43,16 @@ func (r *Record) Items() ([]Item, error) {
 	if err := json.Unmarshal(r.Response, &response); err != nil {
 		return nil, openai.BadRequest("previous_response_id", openai.CodeInvalidValue, "the stored response cannot be read: "+err.Error())
 	}
-	o := openai.NewObject("previous_response_id", json.RawMessage("{}"))
-	items := append(parseItems(o, "input", r.Input), parseItems(o, "output", response.Output)...)
-	return items, o.Err()
+	if len(r.Input)+len(response.Output) > maxHistory {
+		return nil, openai.BadRequest("previous_response_id", openai.CodeInvalidValue, "the previous response has too many items: begin another conversation")
+	}
+	items := make([]Item, 0, len(r.Input)+len(response.Output))
+	for _, raw := range slices.Concat(r.Input, response.Output) {
+		o := openai.NewObject(raw)
+		items = append(items, parseItem(o))
+		if o.Err() != nil {
+			return nil, o.Err()
+		}
+	}
+	return items, nil
 }

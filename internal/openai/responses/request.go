@@ -51,6 +51,10 @@ type sampling struct {
 const (
 	minOutputTokens = 16
 	maxItems        = 4096
+	maxHistory      = 4 * maxItems // with those of earlier responses
+	maxParts        = 4096         // of one item
+	maxInclude      = 64
+	maxLeftOut      = 64
 	maxIdentifier   = 64 // characters of safety_identifier and prompt_cache_key
 )
 
@@ -75,19 +79,20 @@ func Parse(body []byte) (*Request, error) {
 	r.parseLimits(o)
 	r.parseSampling(o)
 	r.parseMetadata(o)
+	r.extra = o.Rest()
 	if o.Err() != nil {
 		return nil, o.Err()
 	}
-	r.extra = o.Rest()
 	for _, name := range ownInChats {
 		delete(r.extra, name)
 	}
 	return r, nil
 }
 
-// leaveOut notes that a part of the request has no effect, by its kind.
+// leaveOut notes that a part of the request has no effect, by its kind. A header names
+// them, which has no place for more than a few.
 func (r *Request) leaveOut(kind string) {
-	if !slices.Contains(r.leftOut, kind) {
+	if len(r.leftOut) < maxLeftOut && !slices.Contains(r.leftOut, kind) {
 		r.leftOut = append(r.leftOut, kind)
 	}
 }
@@ -138,11 +143,11 @@ func refuseUnsupported(o openai.Object) {
 // parseInclude skips what OpenAI offers beside the specification: it adds to the
 // output of hosted tools, and there are none.
 func (r *Request) parseInclude(o openai.Object) {
-	items, _ := o.Array("include")
-	for i, raw := range items {
+	for i, raw := range o.Items("include", o.Array("include"), maxInclude) {
 		name, ok := openai.Unquote(raw)
 		if !ok {
 			o.Fail(fmt.Sprintf("include[%d]", i), openai.CodeInvalidType, "%s must be a string")
+			return
 		}
 		r.logprobs = r.logprobs || name == "message.output_text.logprobs"
 	}
@@ -189,7 +194,7 @@ func (r *Request) parseMetadata(o openai.Object) {
 	if raw == nil {
 		return
 	}
-	m := openai.NewObject("metadata", raw)
+	m := o.Inner("metadata", raw)
 	for name := range m.Rest() {
 		value, ok := m.Text(name)
 		if !ok || len(name) > maxMetadataKey || len(value) > maxMetadataValue {

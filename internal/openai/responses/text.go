@@ -39,12 +39,12 @@ func (r *Request) parseText(o openai.Object) {
 	if raw == nil {
 		return
 	}
-	t := openai.NewObject("text", raw)
+	t := o.Inner("text", raw)
 	if t.Has("verbosity") {
 		r.text.Verbosity = word(t, "verbosity", "medium", "low", "high")
 	}
 	if raw := t.Take("format"); raw != nil {
-		f := openai.NewObject("text.format", raw)
+		f := t.Inner("format", raw)
 		r.text.Format = parseFormat(f)
 		t.Adopt(f)
 	}
@@ -65,11 +65,9 @@ func parseFormat(o openai.Object) Format {
 	if o.Has("strict") {
 		f.Strict = new(o.Boolean("strict", false))
 	}
-	if f.Schema = o.Take("schema"); f.Schema == nil {
+	if f.Schema = o.Object("schema"); f.Schema == nil {
 		o.Fail("schema", openai.CodeMissing, "%s is required: a JSON schema")
-		return f
 	}
-	o.Adopt(openai.NewObject(o.Name("schema"), f.Schema))
 	return f
 }
 
@@ -109,7 +107,7 @@ func (r *Request) parseReasoning(o openai.Object) {
 		return
 	}
 	r.reasoning = &Reasoning{}
-	p := openai.NewObject("reasoning", raw)
+	p := o.Inner("reasoning", raw)
 	if p.Has("effort") {
 		effort := word(p, "effort", "none", "minimal", "low", "medium", "high", "xhigh", "max")
 		r.reasoning.Effort = new(cmp.Or(nearest[effort], effort))

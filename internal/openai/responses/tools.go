@@ -37,15 +37,8 @@ const (
 )
 
 func (r *Request) parseTools(o openai.Object) {
-	items, _ := o.Array("tools")
-	if len(items) > maxTools {
-		o.Fail("tools", openai.CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d tools", maxTools))
-		return
-	}
-	for i, raw := range items {
-		t := openai.NewObject(fmt.Sprintf("tools[%d]", i), raw)
-		r.parseTool(t, raw)
-		o.Adopt(t)
+	for _, t := range o.Objects("tools", o.Array("tools"), maxTools) {
+		r.parseTool(t)
 	}
 	if len(r.tools) > maxFunctions {
 		o.Fail("tools", openai.CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d functions", maxFunctions))
@@ -57,7 +50,7 @@ func (r *Request) parseTools(o openai.Object) {
 
 // parseTool reads a function, or a group of functions. Any other tool would run on the
 // server, which has none: it is only offered, so it is left out.
-func (r *Request) parseTool(o openai.Object, raw json.RawMessage) {
+func (r *Request) parseTool(o openai.Object) {
 	switch kind, _ := o.Text("type"); kind {
 	case "function":
 		t := parseFunction(o)
@@ -67,7 +60,7 @@ func (r *Request) parseTool(o openai.Object, raw json.RawMessage) {
 		r.tools, r.shown = append(r.tools, t), append(r.shown, encode(t))
 	case "namespace":
 		r.parseNamespace(o)
-		r.shown = append(r.shown, raw)
+		r.shown = append(r.shown, o.Raw())
 	case "":
 		o.Fail("type", openai.CodeMissing, "%s is required: the kind of the tool")
 	default:
@@ -81,19 +74,12 @@ func (r *Request) parseNamespace(o openai.Object) {
 	if namespace == "" {
 		o.Fail("name", openai.CodeMissing, "%s is required: the name of the group")
 	}
-	items, _ := o.Array("tools")
-	if len(items) > maxTools {
-		o.Fail("tools", openai.CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d tools", maxTools))
-		return
-	}
-	for i, raw := range items {
-		inner := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name("tools"), i), raw)
+	for _, inner := range o.Objects("tools", o.Array("tools"), maxTools) {
 		switch kind, _ := inner.Text("type"); kind {
 		case "function":
 		case "":
 			inner.Fail("type", openai.CodeMissing, "%s is required: the kind of the tool")
-			o.Adopt(inner)
-			return
+			continue
 		default:
 			r.leaveOut(openai.LeftOutName(kind, "tools"))
 			continue
@@ -103,7 +89,6 @@ func (r *Request) parseNamespace(o openai.Object) {
 			inner.Fail("name", openai.CodeMissing, "%s is required: the name of the function")
 		}
 		r.tools = append(r.tools, t)
-		o.Adopt(inner)
 	}
 }
 
@@ -116,9 +101,7 @@ func parseFunction(o openai.Object) Tool {
 	if o.Has("strict") {
 		t.Strict = new(o.Boolean("strict", false))
 	}
-	if t.Parameters = o.Take("parameters"); t.Parameters != nil {
-		o.Adopt(openai.NewObject(o.Name("parameters"), t.Parameters))
-	}
+	t.Parameters = o.Object("parameters")
 	return t
 }
 
@@ -136,7 +119,7 @@ func (r *Request) parseChoice(o openai.Object) choice {
 		}
 		return choice{mode: mode}
 	}
-	c := openai.NewObject("tool_choice", raw)
+	c := o.Inner("tool_choice", raw)
 	out := choice{mode: "required"}
 	switch kind, _ := c.Text("type"); kind {
 	case "function":
@@ -152,18 +135,16 @@ func (r *Request) parseChoice(o openai.Object) choice {
 
 func (r *Request) parseAllowed(o openai.Object) choice {
 	out := choice{mode: word(o, "mode", "auto", "required", "none"), allowed: []functionName{}}
-	items, _ := o.Array("tools")
-	if len(items) == 0 || len(items) > maxTools {
+	items := o.Array("tools")
+	if items == nil || openai.IsEmpty(items) {
 		o.Fail("tools", openai.CodeInvalidValue, fmt.Sprintf("%%s must hold 1 to %d tools", maxTools))
 	}
-	for i, raw := range items {
-		t := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name("tools"), i), raw)
+	for _, t := range o.Objects("tools", items, maxTools) {
 		if kind, _ := t.Text("type"); kind == "function" {
 			out.allowed = append(out.allowed, r.parseChosen(t))
 		} else {
 			r.leaveOut(openai.LeftOutName(kind, "tool_choice"))
 		}
-		o.Adopt(t)
 	}
 	if out.mode == "required" && len(out.allowed) == 0 {
 		o.Fail("tools", openai.CodeUnsupportedValue, "%s must hold a 'function' if one is required: this server hosts no tools")
