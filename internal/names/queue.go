@@ -17,6 +17,9 @@ const (
 	MarkerAge = time.Minute
 	// RequestMaxSize is the largest request in bytes, envelope included.
 	RequestMaxSize = 8 << 20
+	// ParsedBytes is how many bytes of bodies a gateway parses at the same time: one of the
+	// largest, and small ones.
+	ParsedBytes = RequestMaxSize + 2<<20
 	// RequestMaxBytes is the size of all requests that wait in a new queue, unless an
 	// Ingress sets another one. The text of spec.backend.queue.maxBytes repeats it. A
 	// server with 512 MiB for JetStream accepts it and the other streams.
@@ -24,6 +27,12 @@ const (
 
 	// RequestMaxCount is the number of requests that wait or run in a queue at most.
 	RequestMaxCount = 20_000
+
+	// WaitingConnections is how many connections of a server wait for their client at most:
+	// for the header or the body of a request, or for the next one. See httpserver.Options.
+	WaitingConnections = 2048
+	// Sockets is how many WebSockets a gateway has open at most.
+	Sockets = 256
 
 	// ResponsesMaxBytes is the size of all stored responses, unless an Ingress sets
 	// another one. The text of spec.backend.responses.maxBytes repeats it.

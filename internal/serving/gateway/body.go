@@ -9,37 +9,51 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// decode reads the body of a request and decodes it. The caller frees the body when
-// the memory of the request is free.
-func (g *Gateway) decode(
-	w http.ResponseWriter, r *http.Request, metered *meteredBody, decode func(context.Context, []byte) (openai.Request, error),
-) (openai.Request, *refusal) {
+// A body is one that is in memory already, such as a frame of a WebSocket, with the meter
+// that holds its memory.
+type body struct {
+	io.ReadCloser // of the same bytes
+	bytes         []byte
+	meter         *meter
+}
+
+// readBody reads the body of a request. The meter holds its memory.
+func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request, m *meter) ([]byte, *refusal) {
 	if !mayBeJSON(r) {
-		return openai.Request{}, errNotJSON()
+		return nil, errNotJSON()
+	}
+	if b, ok := r.Body.(*body); ok {
+		m.adopt(b.meter)
+		return b.bytes, nil
 	}
 	most := g.maxBody()
 	if r.ContentLength > most { // before the client is asked to send it all
-		return openai.Request{}, errTooLarge(most)
+		return nil, errTooLarge(most)
 	}
-	metered.from = http.MaxBytesReader(w, r.Body, most)
-	body, err := io.ReadAll(metered)
+	read, err := m.read(http.MaxBytesReader(w, r.Body, most), r.ContentLength, most)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return openai.Request{}, errTooLarge(most)
+		return nil, errTooLarge(most)
 	case errors.Is(err, errNoMemory):
-		return openai.Request{}, errBusy()
+		return nil, errBusy()
 	case err != nil:
-		return openai.Request{}, errBodyBroken()
+		return nil, errBodyBroken()
 	}
 	// The deadline must not outlast the body: it would end the watch for a
 	// client that leaves, and the request with it. It stays if the body is not
 	// whole, because the server reads on before it answers.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	req, err := decode(r.Context(), body)
+	return read, nil
+}
+
+// decodeBody decodes a body.
+func decodeBody(ctx context.Context, body []byte, decode func(context.Context, []byte) (openai.Request, error)) (openai.Request, *refusal) {
+	req, err := decode(ctx, body)
 	if err != nil {
 		var invalid *openai.Error
 		if errors.As(err, &invalid) {
@@ -50,12 +64,14 @@ func (g *Gateway) decode(
 	return req, nil
 }
 
-// maxBody is the largest body that is read: no larger one than NATS takes as a message.
+// maxBody is the largest body that is read: no larger one than NATS takes as a message, and
+// than the queue takes as a request.
 func (g *Gateway) maxBody() int64 {
-	if most := g.bus.Conn().MaxPayload(); most > 0 {
-		return min(g.cfg.MaxBodyBytes, most)
+	most := min(g.cfg.MaxBodyBytes, names.RequestMaxSize)
+	if payload := g.bus.Conn().MaxPayload(); payload > 0 {
+		most = min(most, payload)
 	}
-	return g.cfg.MaxBodyBytes
+	return most
 }
 
 // mayBeJSON reports whether the body may be read as JSON: if its content type

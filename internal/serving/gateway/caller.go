@@ -53,5 +53,5 @@ type incoming struct {
 	begun       time.Time
 	traceparent string
 	caller      caller
-	body        *meteredBody // of a request for text
+	body        *meter // of a request for text
 }

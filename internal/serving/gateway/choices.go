@@ -18,8 +18,12 @@ type choices struct {
 	each        []*generation
 }
 
-// split makes one generation for each of several choices.
+// split makes one generation for each of several choices. Each has a body of its own.
 func (t *generation) split(req openai.Request) (*choices, *refusal) {
+	if !t.body.take(int64(req.Choices-1) * int64(len(t.request.Body))) {
+		t.outcome = errBusy().Code
+		return nil, errBusy()
+	}
 	c := &choices{generation: t}
 	for i := range req.Choices {
 		choice := &generation{alias: true, release: func() {}, prompt: t.prompt, reply: reply{

@@ -30,6 +30,7 @@ type Gateway struct {
 	demand     *demand.Announcer
 	usage      *limits.Usage
 	bodies     *bodies
+	parsing    *parsing
 	reports    *limits.Reports
 	metrics    *metrics
 	background *background
@@ -53,6 +54,7 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 		demand:     demand.NewAnnouncer(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
 		usage:      usage,
 		bodies:     newBodies(cfg.MaxBodyMemory),
+		parsing:    newParsing(),
 		reports:    limits.NewReports(b, cfg.Namespace, newID(time.Now()), usage, cfg.Logger),
 		metrics:    m,
 		log:        cfg.Logger,

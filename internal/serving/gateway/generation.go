@@ -17,7 +17,7 @@ type generation struct {
 	reply
 	alias   bool           // whether the model is only a name of members, for which demand creates no pool
 	request *queue.Request // nil once it is stored: it may be large
-	body    *meteredBody   // holds memory until the request is stored
+	body    *meter         // holds memory until the request is stored
 	prompt  int64          // estimated tokens
 	permit  *limits.Permit
 	release func() // ends the demand

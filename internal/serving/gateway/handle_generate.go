@@ -14,7 +14,7 @@ import (
 // operation of one request.
 func (g *Gateway) handleGenerate(begin func(incoming) operation) handleFunc {
 	return func(w http.ResponseWriter, r *http.Request, in incoming) (task, *refusal) {
-		in.body = &meteredBody{bodies: g.bodies, tenant: in.caller.tenant}
+		in.body = &meter{bodies: g.bodies, tenant: in.caller.tenant}
 		t := &generation{body: in.body, reply: reply{g: g, in: in, operation: begin(in)}}
 		kept := false // also if decoding panics
 		defer func() {
@@ -22,7 +22,16 @@ func (g *Gateway) handleGenerate(begin func(incoming) operation) handleFunc {
 				t.body.free()
 			}
 		}()
-		req, refused := g.decode(w, r, t.body, t.operation.decode)
+		body, refused := g.readBody(w, r, t.body)
+		if refused != nil {
+			return t, refused
+		}
+		parsed, err := g.parsing.begin(r.Context(), int64(len(body)))
+		if err != nil {
+			return t, errBodyBroken() // the client has left
+		}
+		defer parsed()
+		req, refused := decodeBody(r.Context(), body, t.operation.decode)
 		if refused == nil {
 			refused = t.prepare(w.Header(), r, req)
 		}
@@ -102,11 +111,12 @@ func (t *generation) permitted(h http.Header, req openai.Request) (task, *refusa
 	if req.Choices <= 1 {
 		return t, t.admit(h, 1)
 	}
-	c, refused := t.split(req)
-	if refused == nil {
-		refused = t.admit(h, req.Choices)
+	if refused := t.admit(h, req.Choices); refused != nil {
+		return t, refused
 	}
+	c, refused := t.split(req)
 	if refused != nil {
+		t.permit.End(0, time.Now())
 		return t, refused
 	}
 	for i, p := range t.permit.Split(req.Choices) {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -36,16 +37,42 @@ func (g *Gateway) handleSocket(w http.ResponseWriter, r *http.Request, in incomi
 	}
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(g.maxBody())
-	last := &memory{responseStore: g.stored, bodies: g.bodies, tenant: in.caller.tenant}
-	defer last.drop()
-	api := &handler{g: g, router: newRouter([]endpoint{g.responses(last)})}
-	socket.New(conn, g.timing.write, last.forget).Serve(r.Context(), func(ctx context.Context, w http.ResponseWriter, body []byte) {
-		request := r.Clone(ctx)
-		request.Method, request.Body, request.ContentLength = http.MethodPost, io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		request.Header.Set("Content-Type", "application/json")
-		api.ServeHTTP(w, request)
-	})
+	c := &socketClient{g: g, request: r, meter: &meter{bodies: g.bodies, tenant: in.caller.tenant}}
+	c.last = &memory{responseStore: g.stored, bodies: g.bodies, tenant: in.caller.tenant}
+	defer c.last.drop()
+	c.api = &handler{g: g, router: newRouter([]endpoint{g.responses(c.last)})}
+	socket.New(conn, g.timing.write, g.timing.body, c).Serve(r.Context())
 	return nil, nil
+}
+
+// A socketClient answers the requests of one WebSocket. It belongs to one goroutine.
+type socketClient struct {
+	g       *Gateway
+	api     *handler
+	request *http.Request // that has opened the connection
+	last    *memory
+	meter   *meter // of the frame that is answered
+}
+
+func (c *socketClient) Receive(frame io.Reader) ([]byte, error) {
+	most := c.g.maxBody()
+	b, err := c.meter.read(frame, -1, most)
+	if errors.Is(err, errNoMemory) {
+		return nil, &errBusy().Error
+	}
+	return b, err
+}
+
+func (c *socketClient) Free() { c.meter.free() }
+
+func (c *socketClient) Forget(response string) { c.last.forget(response) }
+
+func (c *socketClient) Answer(ctx context.Context, w http.ResponseWriter, b []byte) {
+	request := c.request.Clone(ctx)
+	request.Method, request.ContentLength = http.MethodPost, int64(len(b))
+	request.Body = &body{ReadCloser: io.NopCloser(bytes.NewReader(b)), bytes: b, meter: c.meter}
+	request.Header.Set("Content-Type", "application/json")
+	c.api.ServeHTTP(w, request)
 }
 
 func errUpgrade() *refusal {

@@ -26,6 +26,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(ctx)
 	}
 	if task := h.answer(c, out, r); task != nil {
+		clear(r.Header) // which may take as much memory as the stream
 		task.run(ctx, out)
 	}
 }

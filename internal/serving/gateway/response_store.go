@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/gorizond/koldun/internal/nats/bus"
@@ -51,7 +52,11 @@ func (m *memory) Get(ctx context.Context, tenant, id string) (*responses.Record,
 func (m *memory) Keep(ctx context.Context, tenant string, input []responses.Item, r *responses.Response) bool {
 	m.drop()
 	record := responses.NewRecord(input, r)
-	if n := record.Size(); m.bodies.take(m.tenant, n) {
+	const each = 64 // bytes of an item beside its own
+	if n := record.Size() + each*int64(len(record.Input)); m.bodies.take(m.tenant, n) {
+		for i, item := range record.Input { // which would keep the whole body in memory
+			record.Input[i] = bytes.Clone(item)
+		}
 		m.id, m.record, m.held = r.ID, record, n
 	}
 	return m.responseStore.Keep(ctx, tenant, input, r)

@@ -111,16 +111,34 @@ func (r *responding) resolve(ctx context.Context, request *responses.Request) ([
 			return nil, err
 		}
 	}
-	for _, item := range request.Input {
-		if item.Kind == responses.KindReference {
-			var err error
-			if item, err = r.referred(ctx, item.ID); err != nil {
+	own, err := r.resolveReferences(ctx, request.Input)
+	return append(items, own...), err
+}
+
+// maxReferred is how many stored responses the references of one request may be looked up in.
+const maxReferred = 32
+
+// resolveReferences returns items with stored ones in place of references. The last
+// response of a conversation has the items of those before, so it is read first, and
+// usually alone.
+func (r *responding) resolveReferences(ctx context.Context, items []responses.Item) ([]responses.Item, error) {
+	out := slices.Clone(items)
+	stored, looked := map[string]responses.Item{}, 0
+	for i, item := range slices.Backward(items) {
+		if item.Kind != responses.KindReference {
+			continue
+		}
+		if _, known := stored[item.ID]; !known {
+			if looked++; looked > maxReferred {
+				return nil, errNoItem(item.ID)
+			}
+			if err := r.look(ctx, item.ID, stored); err != nil {
 				return nil, err
 			}
 		}
-		items = append(items, item)
+		out[i] = stored[item.ID]
 	}
-	return items, nil
+	return out, nil
 }
 
 // load returns a stored response, nil if there is none. It has taken the memory for it,
@@ -135,34 +153,38 @@ func (r *responding) load(ctx context.Context, id string) (*responses.Record, er
 	if record == nil || err != nil {
 		return nil, err
 	}
-	if !r.in.body.hold(record.Size()) {
+	if !r.in.body.take(record.Size()) {
 		return nil, &errBusy().Error
 	}
 	return record, nil
 }
 
-// referred returns a stored item.
-func (r *responding) referred(ctx context.Context, id string) (responses.Item, error) {
-	none := openai.BadRequest("input", "item_not_found", "The item '"+id+"' is not stored here. Send the item itself, and 'store': false.")
+func errNoItem(id string) error {
+	return openai.BadRequest("input", "item_not_found", "The item '"+id+"' is not stored here. Send the item itself, and 'store': false.")
+}
+
+// look adds a stored item, and the others of its response.
+func (r *responding) look(ctx context.Context, id string, stored map[string]responses.Item) error {
 	response, ok := responses.ResponseID(id)
 	if !ok {
-		return responses.Item{}, none
+		return errNoItem(id)
 	}
 	before, err := r.load(ctx, response)
 	if err != nil {
-		return responses.Item{}, err
+		return err
 	}
 	if before == nil {
-		return responses.Item{}, none
+		return errNoItem(id)
 	}
 	items, err := before.Items()
 	if err != nil {
-		return responses.Item{}, err
+		return err
 	}
 	for _, item := range items {
-		if item.ID == id {
-			return item, nil
-		}
+		stored[item.ID] = item
 	}
-	return responses.Item{}, none
+	if _, found := stored[id]; !found {
+		return errNoItem(id)
+	}
+	return nil
 }

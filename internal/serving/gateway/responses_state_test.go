@@ -224,12 +224,12 @@ func TestIDsOfResponsesAreSecret(t *testing.T) {
 // it, which its request holds until it is queued.
 func TestLoadingTakesMemory(t *testing.T) {
 	b := newBodies(800)
-	m := &meteredBody{bodies: b, tenant: "a"}
+	m := &meter{bodies: b, tenant: "a"}
 	free, ok := m.expect()
 	if !ok || b.held != 100 {
 		t.Fatalf("%v, %d bytes are held while it is read", ok, b.held)
 	}
-	if !m.hold(250) || m.hold(51) {
+	if !m.take(250) || m.take(51) {
 		t.Error("a tenant has more or less than half of the memory")
 	}
 	if _, ok := m.expect(); ok {

@@ -156,9 +156,10 @@ func (r *Runners) Offers(model string) ([]openai.Operation, []string) {
 // Forecast returns the parameters of a request that the engine of its model is expected
 // to ignore: those that no known engine honours, and then those that one of them does not.
 func (r *Runners) Forecast(model string, req openai.Request) []string {
-	out := r.unknown(model, req)
+	out := r.unknown(model, req) // sorted, as both are
+	seen := len(out)
 	for _, name := range r.ignored(model, req) {
-		if !slices.Contains(out, name) {
+		if _, found := slices.BinarySearch(out[:seen], name); !found {
 			out = append(out, name)
 		}
 	}
@@ -174,15 +175,17 @@ func (r *Runners) unknown(model string, req openai.Request) []string {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out, known := slices.Clone(req.Ignored), false
+	honoured, known := map[string]bool{}, false
 	for _, c := range r.models[model] {
 		known = known || !c.isNew()
-		out = slices.DeleteFunc(out, func(name string) bool { return slices.Contains(c.Honours, name) })
+		for _, name := range c.Honours {
+			honoured[name] = true
+		}
 	}
 	if !known {
 		return nil
 	}
-	return out
+	return slices.DeleteFunc(slices.Clone(req.Ignored), func(name string) bool { return honoured[name] })
 }
 
 // ignored returns the names of the parameters of a request that an engine of

@@ -4,6 +4,8 @@ package socket
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"time"
 
@@ -17,29 +19,40 @@ const (
 	maxIdle = 10 * time.Minute // between requests
 )
 
+// A Client is whose requests a connection brings.
+type Client interface {
+	// Receive reads a frame, and holds its memory until Free is called. An error that is an
+	// *openai.Error is sent, and any other ends the connection.
+	Receive(frame io.Reader) ([]byte, error)
+	Free()
+	// Answer answers the request in a body.
+	Answer(ctx context.Context, w http.ResponseWriter, body []byte)
+	// Forget drops a response whose continuation has failed.
+	Forget(response string)
+}
+
 // A Conn is one connection.
 type Conn struct {
-	conn    *websocket.Conn
-	timeout time.Duration // of one write
-	forget  func(response string)
-	failed  bool // the request was refused
+	conn   *websocket.Conn
+	write  time.Duration // for one write
+	body   time.Duration // for the rest of a frame that has begun
+	client Client
+	failed bool // the request was refused
 }
 
-// New returns a connection on which each write may take so long. It calls forget with the
-// id of a response whose continuation has failed.
-func New(conn *websocket.Conn, timeout time.Duration, forget func(response string)) *Conn {
-	return &Conn{conn: conn, timeout: timeout, forget: forget}
+// New returns a connection on which each write may take so long, and the rest of a frame
+// that has begun.
+func New(conn *websocket.Conn, write, body time.Duration, client Client) *Conn {
+	return &Conn{conn: conn, write: write, body: body, client: client}
 }
-
-// An Answer answers the request in a body.
-type Answer func(ctx context.Context, w http.ResponseWriter, body []byte)
 
 // Serve answers frames until the client leaves, or ctx ends. While an answer is
-// written, one more frame is read ahead, which also shows that the client leaves.
-func (s *Conn) Serve(ctx context.Context, answer Answer) {
+// written, only the header of the next frame is read, which also shows that the client
+// leaves.
+func (s *Conn) Serve(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	frames, stop := s.read(context.WithoutCancel(ctx), cancel)
+	frames, next, stop := s.read(context.WithoutCancel(ctx), cancel)
 	defer stop()
 	limit, idle := time.NewTimer(maxAge), time.NewTimer(maxIdle)
 	defer limit.Stop()
@@ -48,10 +61,9 @@ func (s *Conn) Serve(ctx context.Context, answer Answer) {
 		idle.Reset(maxIdle)
 		select {
 		case frame, ok := <-frames:
-			if !ok {
+			if !ok || !s.turn(ctx, frame, next) {
 				return
 			}
-			s.turn(ctx, frame, answer)
 		case <-limit.C:
 			s.fail(ctx, http.StatusBadRequest, openai.BadRequest("", "websocket_connection_limit_reached",
 				"A connection lasts up to 60 minutes. Open another one."))
@@ -64,15 +76,16 @@ func (s *Conn) Serve(ctx context.Context, answer Answer) {
 	}
 }
 
-// read receives frames until stop is called or the client leaves, which calls left.
-func (s *Conn) read(ctx context.Context, left func()) (frames <-chan []byte, stop func()) {
+// read receives the beginnings of frames until stop is called or the client leaves, which
+// calls left. It goes on to another frame when next is called after each.
+func (s *Conn) read(ctx context.Context, left func()) (frames <-chan io.Reader, next, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	received := make(chan []byte)
+	received, finished := make(chan io.Reader), make(chan struct{}, 1)
 	go func() {
 		defer close(received)
 		defer left()
 		for {
-			_, frame, err := s.conn.Read(ctx)
+			_, frame, err := s.conn.Reader(ctx)
 			if err != nil {
 				return
 			}
@@ -81,9 +94,14 @@ func (s *Conn) read(ctx context.Context, left func()) (frames <-chan []byte, sto
 			case <-ctx.Done():
 				return
 			}
+			select {
+			case <-finished:
+			case <-ctx.Done():
+				return
+			}
 		}
 	}()
-	return received, func() {
+	return received, func() { finished <- struct{}{} }, func() {
 		_ = s.conn.Close(websocket.StatusNormalClosure, "")
 		cancel()
 		for range received { // until the goroutine has ended
@@ -91,37 +109,61 @@ func (s *Conn) read(ctx context.Context, left func()) (frames <-chan []byte, sto
 	}
 }
 
-// turn answers one frame. A request that fails makes the connection forget the
-// response that it continues.
-func (s *Conn) turn(ctx context.Context, frame []byte, answer Answer) {
-	var head struct {
-		Type     string `json:"type"`
-		Previous string `json:"previous_response_id"`
+// turn answers one frame, and calls next once it has been read. It reports whether the
+// connection goes on.
+func (s *Conn) turn(ctx context.Context, frame io.Reader, next func()) bool {
+	defer s.client.Free()
+	late := time.AfterFunc(s.body, func() { _ = s.conn.CloseNow() })
+	received, err := s.client.Receive(frame)
+	if err == nil {
+		next()
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(frame, &fields) != nil || json.Unmarshal(frame, &head) != nil || head.Type != "response.create" {
-		s.fail(ctx, http.StatusBadRequest, openai.BadRequest("type", openai.CodeInvalidValue,
-			"a frame must be a JSON object of the type 'response.create'"))
-		return
+	var refused *openai.Error
+	if errors.As(err, &refused) {
+		s.fail(ctx, refused.Status, refused)
+		if _, err = io.Copy(io.Discard, frame); err == nil {
+			next()
+		}
 	}
-	for _, name := range []string{"type", "stream_options", "background"} {
-		delete(fields, name)
+	late.Stop()
+	if refused != nil || err != nil {
+		return err == nil
 	}
-	fields["stream"] = json.RawMessage("true")
-	body, err := openai.Encode(fields)
-	if err != nil {
-		return
+	body, previous, invalid := request(received)
+	if invalid != nil {
+		s.fail(ctx, http.StatusBadRequest, invalid)
+		return true
 	}
 	s.failed = false
-	answer(ctx, &writer{conn: s, ctx: ctx, header: http.Header{}}, body)
+	s.client.Answer(ctx, &writer{conn: s, ctx: ctx, header: http.Header{}}, body)
 	if s.failed {
-		s.forget(head.Previous)
+		s.client.Forget(previous)
 	}
+	return true
+}
+
+// request returns the body of the request in a frame, and the response that it continues. A
+// request that fails makes the connection forget that.
+func request(frame []byte) (body []byte, previous string, refused *openai.Error) {
+	refused = openai.BadRequest("type", openai.CodeInvalidValue, "a frame must be a JSON object of the type 'response.create'")
+	o, err := openai.ParseObject(frame)
+	if err != nil {
+		return nil, "", refused
+	}
+	body, err = o.Without(map[string]json.RawMessage{"stream": json.RawMessage("true")}, "type", "stream_options", "background")
+	if err != nil {
+		return nil, "", refused
+	}
+	if kind, _ := o.Text("type"); kind != "response.create" {
+		return nil, "", refused
+	}
+	previous, _ = o.Text("previous_response_id") // of another type, the request is refused
+	return body, previous, nil
 }
 
 func (s *Conn) send(ctx context.Context, data []byte) error {
 	// The last frame says that ctx has ended.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.write)
 	defer cancel()
 	return s.conn.Write(ctx, websocket.MessageText, data)
 }

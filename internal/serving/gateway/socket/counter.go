@@ -3,12 +3,14 @@ package socket
 import (
 	"sync"
 	"time"
+
+	"github.com/gorizond/koldun/internal/names"
 )
 
-// The most connections of WebSockets. Each may hold a body that is read ahead.
+// The most connections of WebSockets. The plan of a gateway's memory has as many.
 const (
-	maxOpen      = 256
-	maxPerTenant = 64
+	maxOpen      = names.Sockets
+	maxPerTenant = maxOpen / 8
 )
 
 // A Counter counts the connections, which the HTTP server no longer does.
