@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/openai"
 )
 
 const (
@@ -18,9 +19,12 @@ const (
 	// requests does: code, stacks, connections, the registry and spare garbage.
 	base, server = 64 * mebibyte, 128 * mebibyte
 
-	// copies of a body while a gateway or a sidecar reads it: as it came, decoded, and as
-	// it is sent on.
+	// copies of a body while a gateway or a sidecar holds it: as it came, as it is queued, and
+	// as it is sent on.
 	copies = 3
+	// perConnection is what a gateway takes for a connection that waits for its client, with
+	// the largest header, and perSocket for a WebSocket.
+	perConnection, perSocket = 48 << 10, 64 << 10
 	// perStream is what a gateway takes for an open request, see docs/background/performance.md.
 	perStream = 32 << 10
 	// perRequest is what a dispatcher takes for an open request beside its body.
@@ -39,12 +43,13 @@ const (
 const UsualBodies = 64 * mebibyte
 
 // Gateway returns the memory of a gateway that reads bodies of so many bytes at a time, and
-// has all requests of a full queue open. Without a bound of the bodies there is none.
+// has all requests of a full queue open. It parses few bodies at a time. Without a bound of the bodies there is none.
 func Gateway(bodies int64) int64 {
 	if bodies <= 0 {
 		return 0
 	}
-	return server + copies*bodies + names.RequestMaxCount*perStream
+	return server + copies*bodies + openai.Parsed*names.ParsedBytes + names.RequestMaxCount*perStream +
+		names.WaitingConnections*perConnection + names.Sockets*perSocket
 }
 
 // Dispatcher returns the memory of a dispatcher, which holds all requests of a queue of

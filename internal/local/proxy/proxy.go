@@ -15,10 +15,14 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 const (
-	maxConns = 1024 // at the same time; more wait to be accepted
+	// maxConns is how many connections there are at the same time; more wait to be accepted.
+	// A server closes those whose clients send nothing long before there are as many, so
+	// that these clients shut out no others, see httpserver.
+	maxConns = 4 * names.WaitingConnections
 	// patience is how long a connection waits for a pod that takes it, which
 	// bridges the restart of one.
 	patience = 5 * time.Second

@@ -23,7 +23,7 @@ const (
 
 	defaultHeaderTimeout = 10 * time.Second
 	idleTimeout          = 2 * time.Minute
-	maxHeaderBytes       = 64 << 10 // 64 KiB
+	maxHeaderBytes       = 16 << 10 // 16 KiB
 )
 
 // ErrShutdown is the cause of request contexts that end with the server.
@@ -46,6 +46,8 @@ type Options struct {
 	// OwnGuard means that the handler refuses other hosts and pages of other sites itself,
 	// because the answer depends on its configuration or has a form of its own.
 	OwnGuard bool
+
+	waiting int // most connections that wait for their client; 0 is names.WaitingConnections
 }
 
 // Listen opens a TCP listener on "host:port"; port 0 means any free port. If the
@@ -70,7 +72,7 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 // running requests for the rest of the grace period, ends their contexts with
 // ErrShutdown, and finally closes their connections. It then returns nil.
 //
-// A client must send the header of a request, of at most 64 KiB, within
+// A client must send the header of a request, of at most 16 KiB and 128 lines, within
 // HeaderTimeout. Requests for other hosts get 421, and requests of pages of other sites
 // that could change something 403. Requests and answers have no time limit, because streams last
 // for minutes: handlers limit their reads and writes with
@@ -95,9 +97,14 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error
 	}
 	requests, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer endRequests(ErrShutdown)
-	leaving := &drain{quiet: min(quiet, o.Drain)}
+	leaving, all := &drain{quiet: min(quiet, o.Drain)}, newConns()
+	if o.waiting > 0 {
+		all.mostWaiting = o.waiting
+	}
 	s := &http.Server{
-		Handler:           leaving.handler(h),
+		Handler:           all.handler(leaving.handler(h)),
+		ConnContext:       withConn,
+		ConnState:         changed,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
@@ -105,7 +112,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 	broken := make(chan error, 1)
-	go func() { broken <- s.Serve(l) }()
+	go func() { broken <- s.Serve(all.listener(l)) }()
 	logger.Info("serving")
 
 	select {
