@@ -179,6 +179,10 @@ bench-engine: ## Measure the embedded engine beside distributed-llama, and four 
 bench-provider: $(BIN)/koldun-provider cluster-binaries ## Measure the provider with 1,000 managed resources: memory, idleness, latency
 	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test -run '^$$' -bench Provider -benchtime 1x -timeout 40m ./provider/manager
 
+.PHONY: flood
+flood: ## Flood a gateway in a cgroup with the memory of its pod for SECONDS (default 60); as root
+	KOLDUN_FLOOD=$(or $(SECONDS),60) $(GO) test -count=1 -timeout 30m -run '^TestFloodsEndNoGateway$$' -v ./test/serving
+
 .PHONY: fuzz
 fuzz: ## Fuzz every parser of foreign bytes, FUZZTIME each (default 10s)
 	@for pkg in $$($(GO) list ./...); do \

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,6 +35,7 @@ type plan struct {
 	groupArgs                      []string         // arguments of the runners in turn that describe their groups
 	gatewayEnv                     []string         // additional variables of gateways
 	gatewayArgs                    []string         // additional arguments of gateways
+	gatewayUnder                   []string         // a command that runs gateways
 	tenants                        []history.Tenant // callers; none: anonymous callers are allowed
 	lives                          time.Duration    // of credentials; 0: for ever
 }
@@ -105,7 +107,7 @@ func newStack(tb testing.TB, p plan) *stack {
 	for i := range p.gateways {
 		listen, health := address(tb), address(tb)
 		s.urls, s.gatewayHealth = append(s.urls, "http://"+listen), append(s.gatewayHealth, health)
-		args := []string{s.bin, "gateway", "--listen=" + listen, "--health-listen=" + health}
+		args := append(slices.Clone(p.gatewayUnder), s.bin, "gateway", "--listen="+listen, "--health-listen="+health)
 		if len(p.tenants) == 0 {
 			args = append(args, "--allow-anonymous")
 		}

@@ -101,7 +101,8 @@ func TestTokenIsCheckedBeforeTheBody(t *testing.T) {
 	}
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(waittest.Patience))
-	_, _ = fmt.Fprint(c, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\n\r\n")
+	_, _ = fmt.Fprint(c, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
+		"Content-Length: 1000000\r\nExpect: 100-continue\r\n\r\n")
 	line, err := bufio.NewReader(c).ReadString('\n')
 	if err != nil || !strings.Contains(line, " 401 ") {
 		t.Errorf("first line: %q, %v", line, err)
