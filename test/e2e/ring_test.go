@@ -28,7 +28,7 @@ const (
 	// for everything, and four nodes.
 	firstIngress = repository + "/functions/router/testdata/seeds/public-backend.yaml"
 	firstNATS    = "nats://koldun:k0ldun@nats.default:4222"
-	ringToken    = "sk-ring"
+	ringToken    = "sk-ring-of-the-test"
 	// firstModel is a Model of the first Koldun with an object store of its own.
 	firstModel = repository + "/functions/router/testdata/seeds/tinyllama.yaml"
 	storeKeys  = `

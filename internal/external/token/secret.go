@@ -16,7 +16,6 @@ import (
 
 // Limits of the values in a Secret.
 const (
-	minToken    = 16   // bytes: shorter ones can be guessed
 	maxToken    = 4096 // bytes
 	maxMetadata = 64   // entries
 	maxModels   = 256
@@ -94,8 +93,8 @@ func (s Secret) digest() (string, error) {
 	case hash != "" && !digest.MatchString(hash):
 		return "", wrong("hash", "no SHA-256 in hex: 64 digits")
 	case token == "":
-		return hash, nil
-	case len(token) < minToken || len(token) > maxToken:
+		return hash, refuseGuessed(hash, `the value of key "hash"`)
+	case len(token) < registry.MinTokenBytes || len(token) > maxToken:
 		return "", wrong("token", "too short or too long: 16 to 4096 bytes are allowed")
 	case hash != "" && hash != Digest(token):
 		return "", wrong("hash", "not the SHA-256 of the token")

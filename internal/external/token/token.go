@@ -89,7 +89,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	now := time.Now()
 	have, ok := mine[want.SHA256]
 	o := external.Observation[Status]{Exists: true, Ready: ok, Message: "the entry is of another token"}
-	o.UpToDate = ok && Same(have, want) && !s.due(have, now)
+	o.UpToDate = ok && Same(have, want) && !s.due(have, now) && refuseGuessed(s.SHA256, "sha256") == nil
 	if !ok {
 		return o, nil
 	}
@@ -134,6 +134,9 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 			return fmt.Errorf("cannot revoke token: %w", err)
 		}
 		return s.lostError()
+	}
+	if err := refuseGuessed(s.SHA256, "sha256"); err != nil {
+		return fmt.Errorf("cannot keep token %q: %w", s.Owner, err)
 	}
 	mine, _, err := s.records().List(ctx, c.bus)
 	if err != nil {

@@ -237,6 +237,8 @@ func TestParseRefuses(t *testing.T) {
 		"Nothing":    {map[string]string{}, "neither"},
 		"Short":      {map[string]string{"token": "short"}, "too short"},
 		"Bootstrap":  {map[string]string{"hash": "not-hex"}, "64 digits"},
+		"Guessed":    {map[string]string{"hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}, "anyone guesses"},
+		"LineEnd":    {map[string]string{"hash": strings.ToUpper(token.Digest("password\n"))}, "anyone guesses"},
 		"Disagree":   {map[string]string{"token": given, "hash": token.Digest("x")}, "not the SHA-256"},
 		"Expires":    {map[string]string{"token": given, "expires": "tomorrow"}, "expires"},
 		"Metadata":   {map[string]string{"token": given, "metadata": "[1]"}, "metadata"},
@@ -254,6 +256,26 @@ func TestParseRefuses(t *testing.T) {
 				t.Errorf("Parse: got %v, want an error with %q and without the token", err, c.want)
 			}
 		})
+	}
+}
+
+// TestGuessedHashes holds that the hash of a well-known word becomes no token, and that one that
+// did before can be seen and deleted.
+func TestGuessedHashes(t *testing.T) {
+	w := newWorld(t)
+	s := token.Spec{SHA256: token.Digest("test"), Owner: "Token ns/a"}
+	if err := w.client.Create(t.Context(), s); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "anyone guesses") || w.valid("test") {
+		t.Fatalf("the hash of a word becomes a token: %v", err)
+	}
+	old := registry.Token{SHA256: s.SHA256, Owner: s.Owner}
+	if _, err := registry.Tokens(w.bus).Put(t.Context(), old.Key(), old); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := w.client.Observe(t.Context(), s); err != nil || !o.Exists || o.UpToDate {
+		t.Errorf("Observe of an earlier one: %+v, %v", o, err)
+	}
+	if err := w.client.Delete(t.Context(), s); err != nil || w.valid("test") {
+		t.Errorf("an earlier one stays: %v", err)
 	}
 }
 

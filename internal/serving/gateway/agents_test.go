@@ -51,17 +51,17 @@ func TestAgents(t *testing.T) {
 // repeats a 401 for minutes unless it is told.
 func TestShouldRetry(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.AllowAnonymous = false })
-	w.putToken(registry.Token{SHA256: digest("good"), Namespace: "default"})
+	w.putToken(registry.Token{SHA256: digest("good-token-of-a-test"), Namespace: "default"})
 	for name, c := range map[string]struct {
 		path, body, token string
 		status            int
 	}{
 		"NoToken":      {"/v1/chat/completions", `{}`, "", 401},
 		"WrongToken":   {messagesPath, messageBody(""), "bad", 401},
-		"NoModel":      {"/v1/chat/completions", `{"model":"nope","messages":[{"role":"user","content":"a"}]}`, "good", 404},
-		"NoEndpoint":   {"/v1/nope", `{}`, "good", 404},
-		"NoSuchMethod": {"/v1/models", `{}`, "good", 405},
-		"WrongBody":    {responsesPath, `{`, "good", 400},
+		"NoModel":      {"/v1/chat/completions", `{"model":"nope","messages":[{"role":"user","content":"a"}]}`, "good-token-of-a-test", 404},
+		"NoEndpoint":   {"/v1/nope", `{}`, "good-token-of-a-test", 404},
+		"NoSuchMethod": {"/v1/models", `{}`, "good-token-of-a-test", 405},
+		"WrongBody":    {responsesPath, `{`, "good-token-of-a-test", 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, body := w.do("POST", c.path, c.body, "Authorization", "Bearer "+c.token)

@@ -23,8 +23,9 @@ func tenantOf(t registry.Token) string {
 }
 
 // authenticate finds the caller by the SHA-256 of the presented token. What is
-// presented is always hashed, so a stolen hash opens nothing. A token counts
-// only if it comes from a namespace that the gateway serves.
+// presented is always hashed, so a stolen hash opens nothing. A token counts only if it
+// comes from a namespace that the gateway serves, and if it is long: a record may have the
+// hash of a word.
 func (g *Gateway) authenticate(r *http.Request, now time.Time) (caller, *refusal) {
 	presented := presentedToken(r)
 	if presented == "" {
@@ -36,10 +37,13 @@ func (g *Gateway) authenticate(r *http.Request, now time.Time) (caller, *refusal
 	sum := sha256.Sum256([]byte(presented))
 	digest := hex.EncodeToString(sum[:])
 	token, known := g.tokens.Get(names.TokenKey(digest))
-	known = known && subtle.ConstantTimeCompare([]byte(token.SHA256), []byte(digest)) == 1 && g.cfg.accepts(token)
+	long := len(presented) >= registry.MinTokenBytes
+	known = known && long && subtle.ConstantTimeCompare([]byte(token.SHA256), []byte(digest)) == 1 && g.cfg.accepts(token)
 	switch {
 	case known && token.Valid(now):
 		return caller{tenant: tenantOf(token), token: &token}, nil
+	case !long && !g.cfg.AllowAnonymous:
+		return caller{}, errShortToken()
 	case known, !g.cfg.AllowAnonymous:
 		return caller{}, errBadToken()
 	}

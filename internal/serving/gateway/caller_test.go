@@ -43,9 +43,9 @@ func TestPriorityOf(t *testing.T) {
 // The priority is in the envelope.
 func TestPriorityIsQueued(t *testing.T) {
 	w := newWorld(t, nil)
-	w.putToken(registry.Token{SHA256: digest("urgent"), Metadata: map[string]string{queue.MetadataPriority: "high"}})
+	w.putToken(registry.Token{SHA256: digest("urgent-token-of-a-test"), Metadata: map[string]string{queue.MetadataPriority: "high"}})
 	runner := startRunner(t, w.bus, tinySession, replies("x"))
-	if r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", "urgent", queue.HeaderPriority, "high"); r.StatusCode != http.StatusOK {
+	if r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", "urgent-token-of-a-test", queue.HeaderPriority, "high"); r.StatusCode != http.StatusOK {
 		t.Fatalf("%d: %s", r.StatusCode, body)
 	}
 	if got := runner.seen(); len(got) != 1 || got[0].Priority != queue.PriorityHigh {

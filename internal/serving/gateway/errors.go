@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/serving/gateway/limits"
 	"github.com/gorizond/koldun/internal/serving/queue"
+	"github.com/gorizond/koldun/internal/serving/registry"
 )
 
 // A refusal is an error as the client sees it. The functions of this file make
@@ -35,6 +36,13 @@ func errBadToken() *refusal {
 	return &refusal{Error: openai.Error{
 		Status: http.StatusUnauthorized, Type: openai.InvalidRequest, Code: openai.CodeInvalidKey,
 		Message: "The API token is not known, disabled or expired.",
+	}}
+}
+
+func errShortToken() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusUnauthorized, Type: openai.InvalidRequest, Code: openai.CodeInvalidKey,
+		Message: "The API token is too short: tokens have " + strconv.Itoa(registry.MinTokenBytes) + " bytes or more.",
 	}}
 }
 

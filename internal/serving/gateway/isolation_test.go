@@ -24,23 +24,23 @@ func TestIsolation(t *testing.T) {
 		pools     int          // isolated ones
 	}{
 		"Model": {IsolateModel, func(w *world) {
-			w.do("POST", chat, chatBody(""), "X-Api-Key", "a")
-			w.do("POST", chat, chatBody(""), "X-Api-Key", "b", "X-Koldun-Conversation", "mine")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a-token-of-a-test")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "b-token-of-a-test", "X-Koldun-Conversation", "mine")
 		}, 0},
 		"Token": {IsolateToken, func(w *world) {
-			w.do("POST", chat, chatBody(""), "X-Api-Key", "a")
-			w.do("POST", chat, chatBody(""), "X-Api-Key", "a", "X-Koldun-Conversation", "mine")
-			w.do("POST", chat, chatBody(""), "X-Api-Key", "b")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a-token-of-a-test")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a-token-of-a-test", "X-Koldun-Conversation", "mine")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "b-token-of-a-test")
 		}, 2},
 		"Conversation": {IsolateConversation, func(w *world) {
-			w.do("POST", chat, chatBody(""), "X-Api-Key", "a", "X-Koldun-Conversation", "1")
-			w.do("POST", chat, strings.Replace(chatBody(""), "hello", "later", 1), "X-Api-Key", "a", "X-Koldun-Conversation", "1")
-			w.do("POST", chat, chatBody(""), "X-Api-Key", "a", "X-Koldun-Conversation", "2")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a-token-of-a-test", "X-Koldun-Conversation", "1")
+			w.do("POST", chat, strings.Replace(chatBody(""), "hello", "later", 1), "X-Api-Key", "a-token-of-a-test", "X-Koldun-Conversation", "1")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a-token-of-a-test", "X-Koldun-Conversation", "2")
 		}, 2},
 		"Prefix": {IsolateConversation, func(w *world) {
-			w.do("POST", chat, chatBody(""), "X-Api-Key", "a")
-			w.do("POST", chat, chatBody(""), "X-Api-Key", "a")
-			w.do("POST", chat, chatBody(""), "X-Api-Key", "b")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a-token-of-a-test")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a-token-of-a-test")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "b-token-of-a-test")
 		}, 2},
 		"Strangers": {IsolateConversation, func(w *world) {
 			for i := range 3 {
@@ -50,15 +50,15 @@ func TestIsolation(t *testing.T) {
 		}, 0},
 		"Many": {IsolateConversation, func(w *world) {
 			for i := range 6 {
-				w.do("POST", chat, chatBody(""), "X-Api-Key", "a", "X-Koldun-Conversation", fmt.Sprint(i))
+				w.do("POST", chat, chatBody(""), "X-Api-Key", "a-token-of-a-test", "X-Koldun-Conversation", fmt.Sprint(i))
 			}
 		}, 3},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, func(cfg *Config, _ *timing) { cfg.Isolation, cfg.MaxSessions = c.isolation, 3 })
-			w.putToken(registry.Token{SHA256: digest("a")})
-			w.putToken(registry.Token{SHA256: digest("b")})
+			w.putToken(registry.Token{SHA256: digest("a-token-of-a-test")})
+			w.putToken(registry.Token{SHA256: digest("b-token-of-a-test")})
 			ended := make(chan bool)
 			go func() { defer close(ended); c.ask(w) }()
 			// A runner answers the requests of every pool.
@@ -99,7 +99,7 @@ func TestAliasNeedsNoPool(t *testing.T) {
 		cfg.Isolation = IsolateToken
 		p.quiet = time.Hour // the headers of a stream that starts later name no member
 	})
-	w.putToken(registry.Token{SHA256: digest("a")})
+	w.putToken(registry.Token{SHA256: digest("a-token-of-a-test")})
 	m := registry.Model{Namespace: "default", Name: "both", Alias: true, Members: queue.Members{Members: map[string]queue.Member{"canary": {Weight: 1}}}}
 	if _, err := registry.Models(w.bus).Put(t.Context(), m.Key(), m); err != nil {
 		t.Fatal(err)
@@ -111,12 +111,12 @@ func TestAliasNeedsNoPool(t *testing.T) {
 		r.end("stop", 1, 1)
 	})
 	for name, more := range map[string]string{"Whole": "", "Streamed": `,"stream":true`} {
-		response, answer := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(more), "tiny", "both", 1), "X-Api-Key", "a")
+		response, answer := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(more), "tiny", "both", 1), "X-Api-Key", "a-token-of-a-test")
 		if got := response.Header.Get("X-Koldun-Member"); response.StatusCode != http.StatusOK || got != "canary" || !strings.Contains(answer, "default/both") {
 			t.Errorf("%s: %s from %q: %s", name, response.Status, got, answer)
 		}
 	}
-	if _, list := w.do("GET", "/v1/models", "", "X-Api-Key", "a"); !strings.Contains(list, `"default/both"`) {
+	if _, list := w.do("GET", "/v1/models", "", "X-Api-Key", "a-token-of-a-test"); !strings.Contains(list, `"default/both"`) {
 		t.Errorf("the alias is not listed: %s", list)
 	}
 	if d := demanded(t, w); len(d) > 0 {

@@ -19,8 +19,8 @@ import (
 func TestRequestsPerMinute(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.Limits.RequestsPerMinute = 2 })
 	startRunner(t, w.bus, tinySession, replies("x"))
-	w.putToken(registry.Token{SHA256: digest("more"), Limits: registry.Limits{RequestsPerMinute: 3}})
-	for token, most := range map[string]int{"": 2, "more": 3} {
+	w.putToken(registry.Token{SHA256: digest("more-token-of-a-test"), Limits: registry.Limits{RequestsPerMinute: 3}})
+	for token, most := range map[string]int{"": 2, "more-token-of-a-test": 3} {
 		for i := range most {
 			r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", token)
 			if left := r.Header.Get("X-Ratelimit-Remaining-Requests"); r.StatusCode != http.StatusOK || left != strconv.Itoa(most-1-i) {

@@ -167,24 +167,24 @@ func TestMessageBecomesAChat(t *testing.T) {
 func TestMessageRefuses(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.AllowAnonymous = false })
 	w.putOffer("r1", queue.RunnerIdle, "logprobs")
-	w.putToken(registry.Token{SHA256: digest("good"), Namespace: "default"})
+	w.putToken(registry.Token{SHA256: digest("good-token-of-a-test"), Namespace: "default"})
 	const use = `{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{}}]}`
 	cases := map[string]struct {
 		body, token, kind string
 		status            int
 	}{
 		"NoToken":     {messageBody(""), "", "authentication_error", 401},
-		"NoMaxTokens": {`{"model":"tiny","messages":[{"role":"user","content":"a"}]}`, "good", "invalid_request_error", 400},
-		"NoModel":     {strings.Replace(messageBody(""), "tiny", "nope", 1), "good", "not_found_error", 404},
-		"Image":       {strings.Replace(messageBody(""), `"hello"`, `[{"type":"image","source":{"type":"url","url":"x"}}]`, 1), "good", "invalid_request_error", 400},
-		"HostedTool":  {messageBody(`,"tools":[{"type":"web_search_20250305","name":"web_search"}],"tool_choice":{"type":"tool","name":"web_search"}`), "good", "invalid_request_error", 400},
-		"HostedOnly":  {messageBody(`,"tools":[{"type":"web_search_20250305","name":"web_search"}],"tool_choice":{"type":"any"}`), "good", "invalid_request_error", 400},
-		"Prefix":      {strings.Replace(messageBody(""), `"user"`, `"assistant"`, 1), "good", "invalid_request_error", 400},
-		"OpenCall":    {strings.Replace(messageBody(""), `[{"role"`, `[`+use+`,{"role"`, 1), "good", "invalid_request_error", 400},
-		"UnknownCall": {strings.Replace(messageBody(""), `"hello"`, `[{"type":"tool_result","tool_use_id":"t"}]`, 1), "good", "invalid_request_error", 400},
-		"NoTools":     {messageBody(messageTools), "good", "invalid_request_error", 400},
-		"Thread":      {messageBody(`,"thread":{"type":"create"}`), "good", "invalid_request_error", 400},
-		"Temperature": {messageBody(`,"temperature":1.5`), "good", "invalid_request_error", 400},
+		"NoMaxTokens": {`{"model":"tiny","messages":[{"role":"user","content":"a"}]}`, "good-token-of-a-test", "invalid_request_error", 400},
+		"NoModel":     {strings.Replace(messageBody(""), "tiny", "nope", 1), "good-token-of-a-test", "not_found_error", 404},
+		"Image":       {strings.Replace(messageBody(""), `"hello"`, `[{"type":"image","source":{"type":"url","url":"x"}}]`, 1), "good-token-of-a-test", "invalid_request_error", 400},
+		"HostedTool":  {messageBody(`,"tools":[{"type":"web_search_20250305","name":"web_search"}],"tool_choice":{"type":"tool","name":"web_search"}`), "good-token-of-a-test", "invalid_request_error", 400},
+		"HostedOnly":  {messageBody(`,"tools":[{"type":"web_search_20250305","name":"web_search"}],"tool_choice":{"type":"any"}`), "good-token-of-a-test", "invalid_request_error", 400},
+		"Prefix":      {strings.Replace(messageBody(""), `"user"`, `"assistant"`, 1), "good-token-of-a-test", "invalid_request_error", 400},
+		"OpenCall":    {strings.Replace(messageBody(""), `[{"role"`, `[`+use+`,{"role"`, 1), "good-token-of-a-test", "invalid_request_error", 400},
+		"UnknownCall": {strings.Replace(messageBody(""), `"hello"`, `[{"type":"tool_result","tool_use_id":"t"}]`, 1), "good-token-of-a-test", "invalid_request_error", 400},
+		"NoTools":     {messageBody(messageTools), "good-token-of-a-test", "invalid_request_error", 400},
+		"Thread":      {messageBody(`,"thread":{"type":"create"}`), "good-token-of-a-test", "invalid_request_error", 400},
+		"Temperature": {messageBody(`,"temperature":1.5`), "good-token-of-a-test", "invalid_request_error", 400},
 	}
 	for name, c := range cases {
 		for _, header := range []string{"X-Api-Key", "Authorization"} {

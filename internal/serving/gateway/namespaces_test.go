@@ -18,9 +18,9 @@ func TestForeignNamespaces(t *testing.T) {
 		c.Namespace, c.Namespaces, c.AllowAnonymous = "team", []string{"default"}, false
 	})
 	w.putModel("team", "large")
-	own := registry.Token{SHA256: digest("own"), Namespace: "team"}
-	foreign := registry.Token{SHA256: digest("foreign"), Namespace: "default", Metadata: map[string]string{"priority": "high"}}
-	platform := registry.Token{SHA256: digest("platform")}
+	own := registry.Token{SHA256: digest("own-token-of-a-test"), Namespace: "team"}
+	foreign := registry.Token{SHA256: digest("foreign-token-of-a-test"), Namespace: "default", Metadata: map[string]string{"priority": "high"}}
+	platform := registry.Token{SHA256: digest("platform-token-of-a-test")}
 	for _, world := range []*world{w, listed} {
 		for _, token := range []registry.Token{own, foreign, platform} {
 			world.putToken(token)
@@ -55,7 +55,7 @@ func TestForeignNamespaces(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			r, body := c.w.do(c.method, c.path, c.body, "Authorization", "Bearer "+c.token)
+			r, body := c.w.do(c.method, c.path, c.body, "Authorization", "Bearer "+c.token+"-token-of-a-test")
 			if r.StatusCode != c.status || !strings.Contains(body, c.want) || c.never != "" && strings.Contains(body, c.never) {
 				t.Errorf("%d %s, want %d with %q and without %q", r.StatusCode, body, c.status, c.want, c.never)
 			}
@@ -69,7 +69,7 @@ func TestForeignNamespaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer foreign")
+	request.Header.Set("Authorization", "Bearer foreign-token-of-a-test")
 	if who, refused := open.gateway.authenticate(request, modelTime); refused != nil || who.token != nil || who.tenant != anonymous {
 		t.Errorf("foreign token: got %+v, %+v; want an anonymous caller", who, refused)
 	}

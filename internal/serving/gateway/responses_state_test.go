@@ -114,17 +114,17 @@ func TestStoredResponsesBelongToATenant(t *testing.T) {
 	w := newWorld(t, nil)
 	startRunner(t, w.bus, tinySession, replies("4"))
 	w = storing(t, w, func(c *Config) { c.AllowAnonymous = false })
-	for _, token := range []string{"one", "two"} {
+	for _, token := range []string{"one-token-of-a-test", "two-token-of-a-test"} {
 		w.putToken(registry.Token{SHA256: digest(token), Namespace: "default"})
 	}
-	_, body := w.do("POST", responsesPath, responseBody(""), "Authorization", "Bearer one")
+	_, body := w.do("POST", responsesPath, responseBody(""), "Authorization", "Bearer one-token-of-a-test")
 	id := wantResponse(t, body).ID
-	for token, want := range map[string]int{"one": http.StatusOK, "two": http.StatusBadRequest} {
+	for token, want := range map[string]int{"one-token-of-a-test": http.StatusOK, "two-token-of-a-test": http.StatusBadRequest} {
 		if r, body := w.do("POST", responsesPath, responseBody(`,"previous_response_id":"`+id+`"`), "Authorization", "Bearer "+token); r.StatusCode != want {
 			t.Errorf("%s: %d %s", token, r.StatusCode, body)
 		}
 	}
-	if r, _ := w.do("GET", responsesPath+"/"+id, "", "Authorization", "Bearer two"); r.StatusCode != http.StatusNotFound {
+	if r, _ := w.do("GET", responsesPath+"/"+id, "", "Authorization", "Bearer two-token-of-a-test"); r.StatusCode != http.StatusNotFound {
 		t.Errorf("another token gets %d", r.StatusCode)
 	}
 }

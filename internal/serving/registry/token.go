@@ -11,6 +11,10 @@ import (
 	"github.com/gorizond/koldun/internal/nats/bus"
 )
 
+// MinTokenBytes is the length of the shortest token that gateways accept: the hash of a shorter
+// one gives it away to anyone who tries them all.
+const MinTokenBytes = 16
+
 // A Token is the record of one API token. It does not contain the token itself.
 type Token struct {
 	Version  int               `json:"version"` // of the schema; 0 is 1
