@@ -10,10 +10,12 @@ import (
 
 const reqPlatform = "platform"
 
-// Refused says which of the uses the platform team does not allow a claim of the namespace;
-// empty if it allows all. Koldun's own images are always allowed. Only a claim that uses
-// something else makes Crossplane look for the rules: until it has, that is refused.
+// Refused says which of the uses, and of the fields that need a grant, the platform team does
+// not allow a claim of the namespace; empty if it allows all. Koldun's own images are always
+// allowed. Only a claim that uses something else makes Crossplane look for the rules: until it
+// has, that is refused.
 func (c *Call) Refused(namespace string, uses ...platform.Use) string {
+	uses = append(uses, platform.Uses(c.claim())...)
 	refused := platform.Rules{}.Refused(namespace, c.ownImage, uses...)
 	if c.Trusted || refused == "" {
 		return ""

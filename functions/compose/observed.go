@@ -45,6 +45,12 @@ func (o observed) ClusterComposite(into metav1.Object) error {
 	return nil
 }
 
+// claim returns the kind of the composite's claim, and its spec.
+func (o observed) claim() (kind string, spec any) {
+	fields := o.state.GetComposite().GetResource().GetFields()
+	return strings.TrimPrefix(fields["kind"].GetStringValue(), "X"), fields["spec"].AsInterface()
+}
+
 // ClusterScoped reports whether the composite has no namespace, and so may
 // compose cluster-scoped objects.
 func (o observed) ClusterScoped() bool {

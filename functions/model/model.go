@@ -43,8 +43,10 @@ func Compose(c *compose.Call) error {
 	if m.Spec.PreConverted {
 		from = p.fromVolume
 	}
-	if err := from(); err != nil {
-		return err
+	if p.allow() == compose.Continue {
+		if err := from(); err != nil {
+			return err
+		}
 	}
 	p.keepServing()
 	return c.Finish(&p.status)
@@ -59,9 +61,6 @@ type plan struct {
 
 // fromHub composes a Model of a repository of the hub.
 func (p *plan) fromHub() error {
-	if p.allow() == compose.Stop {
-		return nil
-	}
 	to, problem := layoutOf(p.m.Spec)
 	if problem != "" {
 		p.Fail(reason.SourceInvalid, "%s", problem)
@@ -132,11 +131,12 @@ func (p *plan) fromVolume() error {
 	return p.record(via, found.Verified)
 }
 
-// allow refuses what the platform team keeps to itself: a static volume has the rights of
+// allow refuses what the platform team keeps to itself, such as a static volume: that has the rights of
 // its Secret on any bucket, and its attributes are arguments of a program on the node.
 func (p *plan) allow() compose.Next {
+	var uses []platform.Use
 	if pv := p.m.Spec.PV; pv != nil && p.ClusterScoped() {
-		return p.Allow(p.m.Namespace, platform.Static("spec.pv", static(p.m, "", ""))...)
+		uses = platform.Static("spec.pv", static(p.m, "", ""))
 	}
-	return compose.Continue
+	return p.Allow(p.m.Namespace, uses...)
 }

@@ -77,6 +77,9 @@ func blockedBy(why reason.Reason, format string, args ...any) *blocked {
 
 // compose composes each model. One that fails does not stop the others.
 func (p *downloadPlan) compose() (err error) {
+	if p.Allow(p.d.Namespace) == compose.Stop {
+		return nil
+	}
 	var in inputs
 	var noVolume, noToken, noJobs *blocked
 	in.volumeID, noVolume = p.volume()

@@ -32,7 +32,7 @@ type Rules struct {
 type Rule struct {
 	// Namespaces by name; none is all.
 	Namespaces []string `json:"namespaces,omitempty"`
-	// Everything allows all of the following.
+	// Everything allows all of the following, and all of Grants.
 	Everything bool `json:"everything,omitempty"`
 	// Images by registry, by the beginning of their repository up to a slash, or by name.
 	Images []string `json:"images,omitempty"`
@@ -48,6 +48,8 @@ type Rule struct {
 	CSISecrets []string `json:"csiSecrets,omitempty"`
 	// CSIAttributes of such volumes, by name.
 	CSIAttributes []string `json:"csiAttributes,omitempty"`
+
+	Grants
 }
 
 // Read reads the Rules in the field data of an EnvironmentConfig.
@@ -119,7 +121,7 @@ func (r Rule) allows(u Use) bool {
 	case "csiAttributes":
 		return slices.Contains(r.CSIAttributes, u.Value)
 	}
-	return false
+	return r.Grants.allows(u)
 }
 
 // covers reports whether an entry of a list of images covers an image: as its registry, or

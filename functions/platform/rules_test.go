@@ -44,6 +44,11 @@ func TestRules(t *testing.T) {
 		"csiSecrets: [a/b]":      {Field: "spec.pv.csiSecretName", What: "Secret", Value: "a/b", Grant: "csiSecrets"},
 		"csiAttributes: [mount]": {Field: "spec.pv.volumeAttributes", What: "attribute", Value: "mount", Grant: "csiAttributes"},
 	}
+	for _, list := range []string{
+		"annotations", "hosts", "serviceTypes", "serviceAccounts", "priorityClasses", "runtimeClasses", "tolerations", "nodeLabels", "affinityNamespaces", "privileges",
+	} {
+		uses[list+": [d]"] = platform.Use{Field: "spec." + list, What: list, Value: "d", Grant: list}
+	}
 	for grant := range uses {
 		name, value, _ := strings.Cut(grant, ": ")
 		if value != "true" {
@@ -69,6 +74,26 @@ func TestRules(t *testing.T) {
 		}
 		if refused := (platform.Rules{Claims: []platform.Rule{{Everything: true}}}).Refused("team", none, use); refused != "" {
 			t.Error(refused)
+		}
+	}
+}
+
+// TestPatterns attacks lists with values that look like those of others.
+func TestPatterns(t *testing.T) {
+	for entry, values := range map[string]map[string]bool{
+		"*.team.example": {"a.team.example": true, "a.b.team.example": true, "*.team.example": true, "team.example": false, "evil-team.example": false, "*.example": false, "a.team.example.evil": false},
+		"a.example":      {"a.example": true, "aa.example": false, "*.example": false},
+		"*":              {"a.example": true, "*": true, "a/b": true},
+		"cert.io/*":      {"cert.io/issuer": true, "cert.io.evil/issuer": false, "x.cert.io/issuer": false, "cert.io/": true},
+		"gpu":            {"gpu": true, "*": false},
+		"[":              {"[": false, "a": false},
+		"":               {"a": false},
+	} {
+		rules := platform.Rules{Claims: []platform.Rule{{Grants: platform.Grants{Hosts: []string{entry}}}}}
+		for value, want := range values {
+			if refused := rules.Refused("team", none, platform.Use{Field: "f", Value: value, Grant: "hosts"}); (refused == "") != want {
+				t.Errorf("%q for %q: %q", value, entry, refused)
+			}
 		}
 	}
 }

@@ -83,10 +83,81 @@ func reserved() map[string]struct{ claim, field, grant string } {
 	}
 }
 
+// deputies are claims that would reach, by the Function's rights, what their authors may not.
+func deputies() map[string]struct{ claim, field, grant string } {
+	const download = "apiVersion: koldun.gorizond.io/v1\nkind: ModelDownload\nmetadata: {name: l, namespace: ns}\n"
+	server := func(fields string) string {
+		return dllama + "spec: {engine: {server: {profile: vllm, source: download, model: a/b, " + fields + "}}}\n"
+	}
+	scheduling := func(fields string) string {
+		return dllama + "spec: {modelRef: {name: m}, scheduling: {" + fields + "}}\n"
+	}
+	pod := func(fields string) string {
+		return orchestra + "spec: {applicationTemplate: {" + fields + "}, applications: {a: {readerConfig: {modelName: a/b}}}}\n"
+	}
+	affinity := func(fields string) string {
+		return scheduling("affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, " + fields + "}]}}")
+	}
+	return map[string]struct{ claim, field, grant string }{
+		"Snippet":          {ingress0 + "spec: {route: {host: '', annotations: {nginx.ingress.kubernetes.io/server-snippet: x}}}\n", `spec.route.annotations["nginx`, "annotations: ['nginx.ingress.kubernetes.io/*']"},
+		"AuthURL":          {ingress0 + "spec: {route: {host: '', annotations: {nginx.ingress.kubernetes.io/auth-url: 'http://victim'}}}\n", "spec.route.annotations", "annotations: [nginx.ingress.kubernetes.io/auth-url]"},
+		"SnippetInAValue":  {ingress0 + "spec: {route: {host: '', annotations: {nginx.ingress.kubernetes.io/proxy-read-timeout: '1; }'}}}\n", "spec.route.annotations", "annotations: ['nginx.ingress.kubernetes.io/*']"},
+		"ServiceAnnotated": {ingress0 + "spec: {service: {annotations: {external-dns.alpha.kubernetes.io/hostname: bank.example}}}\n", "spec.service.annotations", "annotations: ['external-dns.alpha.kubernetes.io/*']"},
+		"Host":             {ingress0 + "spec: {route: {host: bank.example}}\n", "spec.route.host", "hosts: [bank.example]"},
+		"ExposedHost":      {dllama + "spec: {modelRef: {name: m}, expose: {route: {host: bank.example}}}\n", "spec.expose.route.host", "hosts: ['*.example']"},
+		"CertificateHost":  {ingress0 + "spec: {route: {host: '', tls: [{hosts: [bank.example]}]}}\n", "spec.route.tls[0].hosts[0]", "hosts: ['*']"},
+		"Domain":           {aideployment("engine: {name: vllm}, models: [{uri: a/b}], endpoint: [{domain: bank.example}]"), "spec.endpoint[0].domain", "hosts: [bank.example]"},
+		"LoadBalancer":     {ingress0 + "spec: {service: {type: LoadBalancer}}\n", "spec.service.type", "serviceTypes: [LoadBalancer]"},
+		"NodePort":         {aideployment("engine: {name: vllm}, models: [{uri: a/b}], service: {type: NodePort}"), "spec.service.type", "serviceTypes: [NodePort]"},
+		"PriorityClass":    {scheduling("priorityClassName: system-node-critical"), "spec.scheduling.priorityClassName", "priorityClasses: [system-node-critical]"},
+		"Tolerations":      {scheduling("tolerations: [{operator: Exists}]"), "spec.scheduling.tolerations[0]", "tolerations: ['*']"},
+		"ControlPlane":     {scheduling("tolerations: [{key: node-role.kubernetes.io/control-plane}]"), "spec.scheduling.tolerations[0]", "tolerations: ['node-role.kubernetes.io/*']"},
+		"Identity":         {scheduling("serviceAccountName: victim"), "spec.scheduling.serviceAccountName", "serviceAccounts: [victim]"},
+		"GatewayIdentity":  {ingress0 + "spec: {backend: {backendScheduling: {serviceAccountName: victim}}}\n", "spec.backend.backendScheduling.serviceAccountName", "serviceAccounts: [victim]"},
+		"JobIdentity":      {model + "spec: {sourceUrl: hf://a/b, scheduling: {serviceAccountName: victim}}\n", "spec.scheduling.serviceAccountName", "serviceAccounts: [victim]"},
+		"DownloadIdentity": {download + "spec: {storagePVC: p, models: [{name: a/b}], scheduling: {serviceAccountName: victim}}\n", "spec.scheduling.serviceAccountName", "serviceAccounts: [victim]"},
+		"RuntimeClass":     {scheduling("runtimeClassName: without-sandbox"), "spec.scheduling.runtimeClassName", "runtimeClasses: [without-sandbox]"},
+		"ProtectedNodes":   {scheduling("nodeSelector: {node-restriction.kubernetes.io/tenant: victim}"), "spec.scheduling.nodeSelector[", "nodeLabels: ['node-restriction.kubernetes.io/*']"},
+		"VictimsNodes":     {affinity("namespaces: [victim]"), "spec.scheduling.affinity.podAntiAffinity.", "affinityNamespaces: [victim]"},
+		"AllNodes":         {affinity("namespaceSelector: {}"), "spec.scheduling.affinity.podAntiAffinity.", "affinityNamespaces: ['*']"},
+		"Root":             {server("runAsUser: 0"), "spec.engine.server.runAsUser", "privileges: [root]"},
+		"PodRoot":          {pod("podSecurityContext: {runAsUser: 0}"), "spec.applicationTemplate.podSecurityContext.runAsUser", "privileges: [root]"},
+		"Privileged":       {pod("securityContext: {privileged: true}"), "spec.applicationTemplate.securityContext.privileged", "privileges: [privileged]"},
+		"Capabilities":     {pod("securityContext: {capabilities: {add: [SYS_ADMIN]}}"), "spec.applicationTemplate.securityContext.capabilities.add", "privileges: [capabilities]"},
+		"Unconfined":       {pod("securityContext: {seccompProfile: {type: Unconfined}}"), "spec.applicationTemplate.securityContext.seccompProfile.type", "privileges: [unconfined]"},
+		"HostPath":         {pod("volumes: [{name: host, hostPath: {path: /}}]"), "spec.applicationTemplate.volumes[0].hostPath", "privileges: [hostPath]"},
+		"ModelsOnTheHost":  {pod("modelsVolume: {hostPath: {path: /}}"), "spec.applicationTemplate.modelsVolume.hostPath", "privileges: [hostPath]"},
+		"NFS":              {pod("volumes: [{name: share, nfs: {server: victim, path: /}}]"), "spec.applicationTemplate.volumes[0].nfs", "privileges: [nfs]"},
+		"Kubelet":          {pod("livenessProbe: {httpGet: {host: 169.254.169.254, port: 80}}"), "spec.applicationTemplate.livenessProbe.httpGet.host", "privileges: [hostProbes]"},
+		"CloudIdentity":    {orchestra + "spec: {serviceAccount: {annotations: {eks.amazonaws.com/role-arn: victim}}}\n", "spec.serviceAccount.annotations[", "annotations: ['eks.amazonaws.com/*']"},
+		"AccountToken":     {orchestra + "spec: {serviceAccount: {automount: true}}\n", "spec.serviceAccount.automount", "privileges: [serviceAccountToken]"},
+		"Metadata":         {dllama + "spec: {modelRef: {name: m}, networkPolicy: Disabled}\n", "spec.networkPolicy", "privileges: [noNetworkPolicy]"},
+	}
+}
+
+// TestHarmlessFieldsNeedNoRules holds that what a team usually writes goes on without the platform
+// team, and that Crossplane is not asked for rules then.
+func TestHarmlessFieldsNeedNoRules(t *testing.T) {
+	for _, claim := range []string{
+		ingress0 + "spec: {service: {type: ClusterIP, annotations: {note: ours, prometheus.io/scrape: 'true'}}}\n",
+		ingress0 + "spec: {route: {host: '', annotations: {nginx.ingress.kubernetes.io/proxy-buffering: 'off', nginx.ingress.kubernetes.io/proxy-read-timeout: '3600'}}}\n",
+		dllama + "spec: {modelRef: {name: m}, scheduling: {nodeSelector: {nvidia.com/gpu.product: A100}, runtimeClassName: nvidia, tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists}]}}\n",
+		dllama + "spec: {engine: {server: {profile: vllm, source: download, model: a/b, runAsUser: 1000}}}\n",
+		orchestra + "spec: {gateway: {podAnnotations: {prometheus.io/port: '1'}, securityContext: {allowPrivilegeEscalation: false, runAsNonRoot: true}}}\n",
+	} {
+		rsp := closed(t, claim, "", nil)
+		if refused := notAllowedFor(rsp); refused != "" || rsp.GetRequirements().GetResources()["platform"] != nil {
+			t.Errorf("%s: %q", claim, refused)
+		}
+	}
+}
+
 // TestReservedForThePlatform attacks with claims that use what is the platform's: without
 // its rules, with those for other namespaces, and with misspelt ones.
 func TestReservedForThePlatform(t *testing.T) {
-	for name, c := range reserved() {
+	all := reserved()
+	maps.Copy(all, deputies())
+	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			for _, rules := range []string{
 				"", "{claims: []}", "{claims: [{namespaces: [other], everything: true}]}", "{claims: [{namespaces: [other], " + c.grant + "}]}",
@@ -141,7 +212,14 @@ func TestOwnImagesNeedNoRules(t *testing.T) {
 // allowed goes on as it was, with its status.
 func TestRefusedKeepsWhatRuns(t *testing.T) {
 	deployment := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: i-gateway, namespace: ns}\nspec: {template: {spec: {containers: [{name: gateway, image: koldun}]}}}"
-	changed := "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns, generation: 2}\nspec: {backend: {image: evil/x}}\nstatus: {observedGeneration: 1, url: 'http://i'}\n"
+	for _, spec := range []string{"{backend: {image: evil/x}}", "{route: {host: bank.example}}", "{service: {type: LoadBalancer}}"} {
+		keepsWhatRuns(t, deployment, spec)
+	}
+}
+
+func keepsWhatRuns(t *testing.T, deployment, spec string) {
+	t.Helper()
+	changed := "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns, generation: 2}\nspec: " + spec + "\nstatus: {observedGeneration: 1, url: 'http://i'}\n"
 	rsp := closed(t, changed, "", state{"gateway": deployment})
 	if got := slices.Collect(maps.Keys(rsp.GetDesired().GetResources())); !slices.Equal(got, []string{"gateway"}) {
 		t.Fatalf("it desires %v", got)

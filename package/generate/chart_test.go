@@ -17,7 +17,10 @@ func TestChartKnowsAllRules(t *testing.T) {
 	}
 	properties, _ := at(values, "properties", "platform", "properties", "claims", "items", "properties").(object)
 	known := map[string]bool{}
-	for field := range reflect.TypeFor[platform.Rule]().Fields() {
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[platform.Rule]()) {
+		if field.Anonymous {
+			continue
+		}
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		known[name] = true
 		if _, ok := properties[name]; !ok {

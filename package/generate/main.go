@@ -84,6 +84,7 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files["docs/reference/roles.md"] = roles()
+	files["docs/reference/rights.md"] = rights()
 	if files[apiFile], err = apiDocs(root); err != nil {
 		return nil, err
 	}
