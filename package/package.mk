@@ -56,6 +56,10 @@ digests: $(BIN)/crane ## Print the digests that registries have for the images o
 	  digest=$$($(BIN)/crane digest "$$image") || exit 1; echo "$$image=$$digest"; \
 	done
 
+.PHONY: image-digests
+image-digests: ## Write the digests of the engines' images into internal/engine/images, and list newer versions
+	$(GO) run ./package/imagedigests
+
 # crane has the version of the library that writes the layouts.
 $(BIN)/crane: go.mod
 	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/google/go-containerregistry/cmd/crane@$$($(GO) list -m -f '{{.Version}}' github.com/google/go-containerregistry)

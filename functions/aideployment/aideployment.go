@@ -71,6 +71,10 @@ func (p *plan) compose() (e engineSpec, models []model, err error) {
 	if models, next, err = p.resolve(e); next == compose.Stop || err != nil {
 		return e, models, err
 	}
+	if problem := e.unversioned(); problem != "" {
+		_, err = p.refuse("%s", problem)
+		return e, models, err
+	}
 	volume, next, err := p.source(models)
 	if next == compose.Stop || err != nil {
 		return e, models, err

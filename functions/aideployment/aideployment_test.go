@@ -101,7 +101,7 @@ func engines() map[string]string {
 	return map[string]string{
 		"vllm": vllm, "sglang": "engine: {name: sglang}, models: [{uri: org/repo}]", "tgi": "engine: {name: tgi}, models: [{uri: org/repo}]",
 		"llama.cpp": "engine: {name: llama.cpp}, models: [{uri: 'org/repo:Q4_K_M'}]", "ollama": "engine: {name: ollama}, models: [{uri: 'qwen3:0.6b'}]",
-		"localai": "engine: {name: localai}, models: [{uri: phi-2}]", "deepspeed-mii": "engine: {name: deepspeed-mii}, models: [{uri: org/repo}]",
+		"localai": "engine: {name: localai}, models: [{uri: phi-2}]", "deepspeed-mii": "engine: {name: deepspeed-mii, options: {imageTag: v1}}, models: [{uri: org/repo}]",
 		"triton": "engine: {name: triton}, models: [{uri: 'https://h/repo.tar.gz'}]", "tensorrt-llm": "engine: {name: tensorrt-llm}, models: [{uri: org/repo}]",
 		"generic": "engine: {name: generic}, endpoint: [{domain: h, port: 9000}]",
 	}

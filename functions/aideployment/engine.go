@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -30,6 +31,11 @@ func (e engineSpec) image() string {
 	if o == nil {
 		return image
 	}
+	pinned, _, _ := strings.Cut(image, "@")
+	if o.ImageRepository == "" && (o.ImageTag == "" || strings.HasSuffix(pinned, ":"+o.ImageTag)) {
+		return image
+	}
+	image = pinned // another image has another digest
 	repository, tag := image, ""
 	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
 		repository, tag = image[:i], image[i+1:]
@@ -41,6 +47,16 @@ func (e engineSpec) image() string {
 		return repository
 	}
 	return repository + ":" + tag
+}
+
+// unversioned says that neither the engine nor the claim names a version of the image, which
+// would be the newest one; empty if one does.
+func (e engineSpec) unversioned() string {
+	image := e.image()
+	if image == "" || engine.RepositoryOf(image) != image {
+		return ""
+	}
+	return fmt.Sprintf("spec.engine.options.imageTag: give the version of image %q to run: engine %s has none of its own", image, e.profile.Name)
 }
 
 // unpinned says that an engine takes no revision of a model; empty if there is none to

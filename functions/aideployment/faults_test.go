@@ -175,6 +175,7 @@ func TestTagOfTheImageBehindTheGateway(t *testing.T) {
 		t.Errorf("the image is %q, want %q", d.Spec.RootImage, want)
 	}
 	refused(t, run(t, composetest.Case{Composite: claim("engine: {name: deepspeed-mii, options: {imageTag: v1}}, models: [{uri: a/b}], gateway: {}")}), reason.DeploymentInvalid, "give imageRepository too")
+	refused(t, run(t, composetest.Case{Composite: claim("engine: {name: deepspeed-mii}, models: [{uri: a/b}]")}), reason.DeploymentInvalid, "spec.engine.options.imageTag: give the version")
 }
 
 // A pinned revision was ignored by engines that take none.

@@ -21,7 +21,7 @@ func TestResolvedNamesAreThoseOfTheEndpoint(t *testing.T) {
 		"engine: {name: ollama}, models: [{uri: org/repo/Modelfile}]" + volume:                                                        "d:latest",
 		"engine: {name: llama.cpp}, models: [{uri: a/m.gguf}]" + volume:                                                               "d",
 		"engine: {name: tgi}, models: [{uri: org/repo}]" + volume:                                                                     "/models/org/repo",
-		"engine: {name: deepspeed-mii}, models: [{uri: org/repo}]":                                                                    "default",
+		"engine: {name: deepspeed-mii, options: {imageTag: v1}}, models: [{uri: org/repo}]":                                           "default",
 		"engine: {name: localai}, models: [{uri: 'localai@phi-2'}, {engineConfigFile: 'name: bert'}, {uri: 'https://h/m.gguf'}]":      "phi-2 bert https://h/m.gguf",
 		"engine: {name: triton}, models: [{uri: 'https://h/resnet.onnx'}]":                                                            "resnet",
 		"engine: {name: ollama, options: {servedName: chat}}, models: [{uri: 'qwen3:8b'}], gateway: {}":                               "ns/d",

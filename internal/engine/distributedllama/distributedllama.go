@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/images"
 	"github.com/gorizond/koldun/internal/model/topology"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
 )
 
 // Image is the engine's image as package/engines/distributed-llama publishes it.
-const Image = "ghcr.io/gorizond/distributed-llama:v0.16.4-1-g8d624a7"
+const Image = images.DistributedLlama
 
 // digest is that of Image in its registry. The linker sets it in a release.
 var digest string

@@ -6,6 +6,7 @@ package deepspeedmii
 import (
 	"strconv"
 
+	"github.com/gorizond/koldun/internal/engine/images"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -46,7 +47,7 @@ func start(l profile.Launch) profile.Start {
 // health path of its own, and is not OpenAI-compatible.
 func alone() profile.Alone {
 	return profile.Alone{
-		Image: "premai/deepspeed-mii:latest", Port: 8080, Ready: "/healthz", Live: "/healthz",
+		Image: images.DeepSpeedMII, Port: 8080, Ready: "/healthz", Live: "/healthz",
 		// Clients ask for the name that the image gives its deployment.
 		ServedNames: func(profile.Model) []string { return []string{"default"} },
 		Start: func(d profile.Deployment) (profile.Start, error) {

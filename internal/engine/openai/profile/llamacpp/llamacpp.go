@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/images"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -14,7 +15,7 @@ import (
 func Profile() profile.Profile {
 	return profile.Profile{
 		Name:       "llama.cpp",
-		Image:      "ghcr.io/ggml-org/llama.cpp:server-b10731",
+		Image:      images.LlamaCpp,
 		Slots:      1,
 		Operations: profile.Operations(),
 		Parameters: profile.Sampling(openai.HintLogitBias),

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strconv"
 
+	"github.com/gorizond/koldun/internal/engine/images"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -13,7 +14,7 @@ import (
 func Profile() profile.Profile {
 	return profile.Profile{
 		Name:       "localai",
-		Image:      "localai/localai:v3.11.0",
+		Image:      images.LocalAI,
 		Slots:      1,
 		Operations: profile.Operations(),
 		Parameters: profile.Sampling(),

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gorizond/koldun/internal/engine/images"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -15,7 +16,7 @@ import (
 func Profile() profile.Profile {
 	return profile.Profile{
 		Name:       "ollama",
-		Image:      "ollama/ollama:0.32.6",
+		Image:      images.Ollama,
 		Slots:      1,
 		Operations: profile.Operations(openai.OperationEmbedding),
 		Parameters: profile.Sampling(),

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/images"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -16,7 +17,7 @@ const initPort = "20000"
 func Profile() profile.Profile {
 	return profile.Profile{
 		Name:       "sglang",
-		Image:      "lmsysorg/sglang:v0.5.18",
+		Image:      images.SGLang,
 		Slots:      engine.MaxSlots,
 		Operations: profile.Operations(),
 		Parameters: profile.Sampling(openai.HintLogitBias),

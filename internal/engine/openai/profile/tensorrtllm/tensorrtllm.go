@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/images"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -13,7 +14,7 @@ import (
 func Profile() profile.Profile {
 	return profile.Profile{
 		Name:         "tensorrt-llm",
-		Image:        "nvcr.io/nvidia/tensorrt-llm/release:1.2.0",
+		Image:        images.TensorRTLLM,
 		Slots:        engine.MaxSlots,
 		Operations:   profile.Operations(),
 		Parameters:   profile.Sampling(),

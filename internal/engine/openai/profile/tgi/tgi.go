@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/images"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -15,7 +16,7 @@ import (
 func Profile() profile.Profile {
 	return profile.Profile{
 		Name:         "tgi",
-		Image:        "ghcr.io/huggingface/text-generation-inference:3.3.7",
+		Image:        images.TGI,
 		Slots:        engine.MaxSlots,
 		Operations:   profile.Operations(),
 		Parameters:   profile.Sampling(),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/images"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 )
 
@@ -18,7 +19,7 @@ const frontend = "/opt/tritonserver/python/openai/openai_frontend/main.py"
 func Profile() profile.Profile {
 	return profile.Profile{
 		Name:         "triton",
-		Image:        "nvcr.io/nvidia/tritonserver:25.12-vllm-python-py3",
+		Image:        images.TritonVLLM,
 		Slots:        engine.MaxSlots,
 		Operations:   profile.Operations(),
 		Parameters:   profile.Sampling(),
@@ -26,7 +27,7 @@ func Profile() profile.Profile {
 		Unfit:        unfit,
 		Start:        start,
 		Alone: profile.Alone{
-			Image: "nvcr.io/nvidia/tritonserver:25.12-py3", Port: 8000, Models: profile.ManyModels,
+			Image: images.Triton, Port: 8000, Models: profile.ManyModels,
 			Ready: "/v2/health/ready", Live: "/v2/health/live", Start: alone, ServedNames: servedNames,
 		},
 	}

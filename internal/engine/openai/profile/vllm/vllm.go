@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/images"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -21,7 +22,7 @@ const drain = "30"
 func Profile() profile.Profile {
 	return profile.Profile{
 		Name:       "vllm",
-		Image:      "vllm/vllm-openai:v0.18.0",
+		Image:      images.VLLM,
 		Slots:      engine.MaxSlots,
 		Operations: profile.Operations(),
 		Parameters: profile.Sampling(openai.HintLogitBias),
