@@ -3,6 +3,7 @@
 package aideployment
 
 import (
+	"cmp"
 	"fmt"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -144,8 +145,8 @@ func (p *plan) refuse(format string, args ...any) (compose.Next, error) {
 func (p *plan) allow() (compose.Next, error) {
 	s := p.d.Spec
 	var uses []platform.Use
-	if o := s.Engine.Options; o != nil {
-		uses = append(uses, platform.Image("spec.engine.options.imageRepository", o.ImageRepository))
+	if o := s.Engine.Options; o != nil && (o.ImageRepository != "" || o.ImageTag != "") {
+		uses = append(uses, platform.Image("spec.engine.options", p.named()))
 	}
 	if t := s.Deployment.Template; t != nil {
 		uses = append(uses, platform.Template("spec.deployment.template", t.Spec != nil))
@@ -155,6 +156,13 @@ func (p *plan) allow() (compose.Next, error) {
 		return compose.Stop, p.keep(0)
 	}
 	return compose.Continue, nil
+}
+
+// named is the image that the claim names, by its repository or its tag.
+func (p *plan) named() string {
+	e := engineSpec{d: p.d}
+	e.profile, _ = openai.ByName(string(p.d.Spec.Engine.Name)) // one that is no server has no image of its own
+	return cmp.Or(e.image(), p.d.Spec.Engine.Options.ImageRepository)
 }
 
 // chooseEngine returns the profile of the engine; none for one that is no server.

@@ -132,11 +132,14 @@ func (p *orchestraPlan) refuse(problem string) error {
 // uses lists what the platform team may keep to itself.
 func uses(s v1.ModelOrchestraSpec, applications []application) []platform.Use {
 	image := func(path string, pod v1.OrchestraPod) platform.Use {
-		repository := pod.Image.Repository
-		if repository == defaultRepository {
-			repository = ""
+		i := pod.Image
+		switch {
+		case i.Repository != "" && i.Repository != defaultRepository:
+			return platform.Image(path+".image.repository", i.Repository)
+		case i.Tag != "" && i.Tag != defaultVersion+"-cpu" && i.Tag != defaultVersion+"-gpu":
+			return platform.Image(path+".image.tag", defaultRepository+":"+i.Tag)
 		}
-		return platform.Image(path+".image.repository", repository)
+		return platform.Image(path+".image.repository", "")
 	}
 	out := []platform.Use{image("spec.gateway", s.Gateway.OrchestraPod)}
 	for _, a := range applications {

@@ -64,7 +64,8 @@ func reserved() []Row {
 // byKinds are the fields that the functions of the kinds decide about, each by a Use.
 func byKinds() []Row {
 	return []Row{
-		{Fields: []string{"**.rootImage|workerImage|dispatcherImage", "spec.image", "spec.expose|backend.image", "**.image.repository", "spec.engine.options.imageRepository"},
+		{Fields: []string{"**.rootImage|workerImage|dispatcherImage", "spec.image", "spec.expose|backend.image", "**.image.repository|tag",
+			"spec.engine.options.imageRepository|imageTag"},
 			Grant: "images", Reach: "code in pods of the namespace, some with connections"},
 		{Fields: []string{"**.engine.extraArgs", "spec.expose|backend.extraArgs", "spec.args"}, Kinds: []string{"Dllama", "Ingress", "Session", "ModelOrchestra", "Root", "Worker"},
 			Grant: "extraArgs", Reach: "any argument of gateways and engines, also of versions to come"},

@@ -57,7 +57,6 @@ func open() []Row {
 			"**.securityContext.runAsNonRoot|readOnlyRootFilesystem", "**.securityContext.capabilities.drop",
 		}},
 		{Reach: "when images are pulled", Fields: []string{"**.imagePullPolicy", "**.image.pullPolicy"}},
-		{Reach: "the version of an allowed image", Fields: []string{"**.image.tag", "spec.engine.options.imageTag"}},
 		{Reach: "the way to the own Service: below an allowed host, by an entry point whose owner lets the namespace attach", Fields: []string{
 			"**.route.path|pathType|ingressClassName|gateways|kind|parentRefs", "**.ingress.className|enabled|gateways|tls", "**.ingress.hosts.paths", "spec.endpoint.path|port",
 			"**.service.port|ports", "**.ports.containerPort|name|protocol",

@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/router"
+	"github.com/gorizond/koldun/internal/engine/images"
 )
 
 // closed answers a claim as a platform with rules does; without rules there are none.
@@ -57,6 +58,10 @@ func reserved() map[string]struct{ claim, field, grant string } {
 		"PoolArgs":         {ingress0 + "spec: {backend: {engine: {extraArgs: [--x]}}}\n", "spec.backend.engine.extraArgs", "extraArgs: true"},
 		"Root":             {dllama + "spec: {modelRef: {name: m}, rootImage: evil/x}\n", "spec.rootImage", "images: [evil/x]"},
 		"Digest":           {dllama + "spec: {modelRef: {name: m}, rootImage: 'evil/x@sha256:00'}\n", "spec.rootImage", "images: [evil/x]"},
+		"OtherVersion":     {dllama + "spec: {modelRef: {name: m}, rootImage: 'vllm/vllm-openai:v0.1.0'}\n", "spec.rootImage", "images: [vllm/vllm-openai]"},
+		"NewestVersion":    {dllama + "spec: {modelRef: {name: m}, workerImage: ollama/ollama, nodes: 2}\n", "spec.workerImage", "images: [ollama/ollama]"},
+		"OtherTag":         {aideployment("engine: {name: vllm, options: {imageTag: v0.1.0}}, models: [{uri: a/b}]"), "spec.engine.options", "images: [vllm/vllm-openai]"},
+		"TagOfTakeoff":     {orchestra + "spec: {gateway: {image: {tag: latest}}}\n", "spec.gateway.image", "images: [tytn/takeoff-pro]"},
 		"OwnLookalike":     {dllama + "spec: {modelRef: {name: m}, rootImage: 'ghcr.io/gorizond/koldun-evil:1'}\n", "spec.rootImage", "images: [ghcr.io/gorizond/koldun-evil]"},
 		"OwnElsewhere":     {dllama + "spec: {modelRef: {name: m}, rootImage: 'evil.io/ghcr.io/gorizond/koldun:1'}\n", "spec.rootImage", "images: [evil.io]"},
 		"Workers":          {dllama + "spec: {nodes: 2, modelRef: {name: m}, workerImage: evil/x}\n", "spec.workerImage", "images: [evil/]"},
@@ -76,7 +81,7 @@ func reserved() map[string]struct{ claim, field, grant string } {
 		"ForeignSecret":    {pv + "{csiSecretNamespace: victim, csiSecretName: keys}}\n", "spec.pv.csi", "csiDrivers: [ru.yandex.s3.csi], csiSecrets: [victim/keys]"},
 		"ForeignServer":    {pv + "{volumeAttributes: {server: evil.example}}}\n", "spec.pv.", usual + ", csiAttributes: [server]"},
 		"MountOptions":     {pv + "{csiMounter: geesefs, csiOptions: '--endpoint=http://evil'}}\n", "spec.pv.", usual + ", csiAttributes: [mounter, options]"},
-		"Deployment":       {aideployment("engine: {name: vllm, options: {imageRepository: evil/x}}, models: [{uri: a/b}]"), "spec.engine.options.imageRepository", "images: [evil/x]"},
+		"Deployment":       {aideployment("engine: {name: vllm, options: {imageRepository: evil/x}}, models: [{uri: a/b}]"), "spec.engine.options", "images: [evil/x]"},
 		"PodTemplate":      {aideployment("engine: {name: vllm}, models: [{uri: a/b}], deployment: {template: {spec: {hostNetwork: true}}}"), "spec.deployment.template", "podTemplates: true"},
 		"Reader":           {orchestrated, "spec.applications.a.image.repository", "images: [evil/x]"},
 		"OrchestraGateway": {orchestra + "spec: {gateway: {image: {repository: evil/x}}}\n", "spec.gateway.image.repository", "images: [evil/x]"},
@@ -194,10 +199,10 @@ func TestUntilRulesAreKnownNothingIsComposed(t *testing.T) {
 	}
 }
 
-// TestOwnImagesNeedNoRules holds that images that Koldun runs by itself are allowed in any
-// version, and that Crossplane is not asked for rules then.
+// TestOwnImagesNeedNoRules holds that images that Koldun runs by itself are allowed, its own in any
+// version, those of engines in the one that it runs, and that Crossplane is not asked for rules then.
 func TestOwnImagesNeedNoRules(t *testing.T) {
-	for _, image := range []string{"koldun:other", "ghcr.io/gorizond/koldun:v9", "ghcr.io/gorizond/koldun@sha256:00", "ghcr.io/gorizond/distributed-llama:v1", "vllm/vllm-openai:v9", "ollama/ollama"} {
+	for _, image := range []string{"koldun:other", "ghcr.io/gorizond/koldun:v9", "ghcr.io/gorizond/koldun@sha256:00", images.DistributedLlama, images.VLLM, images.Ollama} {
 		rsp := closed(t, dllama+"spec: {modelRef: {name: m}, rootImage: '"+image+"'}\n", "", nil)
 		if refused := notAllowedFor(rsp); refused != "" || rsp.GetRequirements().GetResources()["platform"] != nil {
 			t.Errorf("%s: %q", image, refused)

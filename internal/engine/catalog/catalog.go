@@ -82,8 +82,8 @@ func Spreading() string {
 	return strings.Join(out, " or ")
 }
 
-// OwnImage reports whether Koldun runs the repository of an image by itself: its own, or
-// that of an engine or server. koldun is Koldun's own image.
+// OwnImage reports whether Koldun runs an image by itself: its own in any version, or that of an
+// engine or server in the version that Koldun runs. koldun is Koldun's own image.
 func OwnImage(image, koldun string) bool {
 	if engine.OwnImage(image, koldun) {
 		return true
@@ -92,6 +92,5 @@ func OwnImage(image, koldun string) bool {
 	for _, e := range Engines() {
 		images = append(images, e.Image)
 	}
-	repository := engine.RepositoryOf(image)
-	return repository != "" && slices.ContainsFunc(images, func(own string) bool { return engine.RepositoryOf(own) == repository })
+	return image != "" && slices.Contains(images, image)
 }

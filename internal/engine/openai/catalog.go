@@ -42,12 +42,14 @@ func Profiles() []string {
 	return out
 }
 
-// Images returns those of all profiles that have one.
+// Images returns those of all profiles that have one, behind the gateway or alone.
 func Images() []string {
 	var out []string
 	for _, p := range profiles() {
-		if p.Image != "" {
-			out = append(out, p.Image)
+		for _, image := range []string{p.Image, p.Alone.Image} {
+			if image != "" {
+				out = append(out, image)
+			}
 		}
 	}
 	return out
