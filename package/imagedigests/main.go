@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"regexp"
@@ -21,22 +22,22 @@ const file = "internal/engine/images/images.go"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := update(ctx, file); err != nil {
+	if err := update(ctx, file, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "imagedigests:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-// update writes the digests that a file lacks, and prints what is newer.
-func update(ctx context.Context, file string) error {
-	raw, err := os.ReadFile(file) //nolint:gosec // a file of the repository
+// update writes the digests that a file lacks, and writes to out what is newer.
+func update(ctx context.Context, file string, out io.Writer) error {
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
 	text, news, problems := pin(string(raw), func(image string) (found, error) { return look(ctx, image) })
-	for _, line := range news {
-		fmt.Println(line)
+	if _, err := io.WriteString(out, strings.Join(news, "")); err != nil {
+		return err
 	}
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // a file of the repository
 		return err
@@ -89,7 +90,7 @@ func pin(text string, look func(image string) (found, error)) (pinned string, ne
 			return line
 		}
 		if tags := newer(image[strings.LastIndexByte(image, ':')+1:], has.tags); len(tags) > 0 {
-			news = append(news, image+": newer: "+strings.Join(tags, ", "))
+			news = append(news, image+": newer: "+strings.Join(tags, ", ")+"\n")
 		}
 		return parts[1] + image + "@" + has.digest + parts[4]
 	})

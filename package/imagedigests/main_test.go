@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -66,18 +67,18 @@ func (w *world) text() string {
 func TestDigestsAreWritten(t *testing.T) {
 	w := newWorld(t, "const (\n\tOne   = \"HOST/a/one:v1.2.0\"\n\tOther = \"HOST/other:25.12-py3\"\n)\n")
 	one, other := w.push("a/one:v1.2.0"), w.push("other:25.12-py3")
-	if err := update(t.Context(), w.file); err != nil {
+	if err := update(t.Context(), w.file, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	want := "const (\n\tOne   = \"" + w.host + "/a/one:v1.2.0@" + one + "\"\n\tOther = \"" + w.host + "/other:25.12-py3@" + other + "\"\n)\n"
 	if got := w.text(); got != want {
 		t.Fatalf("it writes %s, want %s", got, want)
 	}
-	if err := update(t.Context(), w.file); err != nil || w.text() != want {
+	if err := update(t.Context(), w.file, io.Discard); err != nil || w.text() != want {
 		t.Errorf("again: %v, %s", err, w.text())
 	}
 	w.push("a/one:v1.2.0") // an attacker, or a careless release
-	if err := update(t.Context(), w.file); err == nil || !strings.Contains(err.Error(), "a/one:v1.2.0") || !strings.Contains(err.Error(), "another image now") || w.text() != want {
+	if err := update(t.Context(), w.file, io.Discard); err == nil || !strings.Contains(err.Error(), "a/one:v1.2.0") || !strings.Contains(err.Error(), "another image now") || w.text() != want {
 		t.Errorf("a tag that moves: %v, %s", err, w.text())
 	}
 }
@@ -85,7 +86,7 @@ func TestDigestsAreWritten(t *testing.T) {
 func TestMissingImagesDoNotHideOthers(t *testing.T) {
 	w := newWorld(t, "const A = \"HOST/gone:v1\"\nconst B = \"HOST/there:v1\"\n")
 	digest := w.push("there:v1")
-	err := update(t.Context(), w.file)
+	err := update(t.Context(), w.file, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "gone:v1") || !strings.Contains(w.text(), digest) {
 		t.Errorf("%v, %s", err, w.text())
 	}
