@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/provider/requeue"
 )
@@ -31,9 +32,13 @@ type Namespaces interface {
 type notAllowedError struct {
 	config    Config
 	namespace string
+	shared    catalog.System // whose login the namespace would share; empty if it may use none of the config
 }
 
 func (n notAllowedError) Error() string {
+	if n.shared != "" {
+		return n.sharedLogin()
+	}
 	remedy := fmt.Sprintf("label it (kubectl label namespace %s %s=%s)", n.namespace, v1alpha1.LabelConnection, v1alpha1.ConnectionAllowed)
 	if n.config.Allowed != nil {
 		remedy = "add it to spec.allowedNamespaces"
@@ -72,7 +77,7 @@ func (r resolver) permit(ctx context.Context, c Config) error {
 			return nil
 		}
 	}
-	return fault.As(fault.Denied, notAllowedError{c, r.namespace})
+	return fault.As(fault.Denied, notAllowedError{config: c, namespace: r.namespace})
 }
 
 // selectorOf returns the selector of the namespaces that may use a

@@ -65,7 +65,7 @@ func TestNamespacesMayUse(t *testing.T) {
 			shared := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: connpool.Default}}
 			shared.Spec.S3 = &v1alpha1.S3Config{Endpoint: "http://127.0.0.1:1"}
 			shared.Spec.Hub = &v1alpha1.HubConfig{Endpoint: "http://127.0.0.1:1"}
-			shared.Spec.AllowedNamespaces = c.allowed
+			shared.Spec.AllowedNamespaces, shared.Spec.SharedLogin = c.allowed, true
 			half := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "half"}}
 			for _, err := range []error{s.api.Create(t.Context(), shared), s.api.Create(t.Context(), half)} {
 				if err != nil {

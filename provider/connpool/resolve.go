@@ -31,6 +31,8 @@ type Config struct {
 	// Allowed selects the namespaces that may use a ClusterProviderConfig; nil: those
 	// with the label.
 	Allowed *v1alpha1.AllowedNamespaces
+	// SharedLogin says that these namespaces may have one login.
+	SharedLogin bool
 }
 
 // Secrets are the credentials that a Config names.
@@ -109,7 +111,7 @@ func GetConfig(ctx context.Context, r Reader, key requeue.Key) (Config, error) {
 	case v1alpha1.KindClusterProviderConfig:
 		var p v1alpha1.ClusterProviderConfig
 		err = r.Get(ctx, key.NamespacedName, &p)
-		c.Spec, c.Allowed = p.Spec.ProviderConfigSpec, p.Spec.AllowedNamespaces
+		c.Spec, c.Allowed, c.SharedLogin = p.Spec.ProviderConfigSpec, p.Spec.AllowedNamespaces, p.Spec.SharedLogin
 	default:
 		return c, fault.Errorf(fault.Invalid, "providerConfigRef: kind %q is neither ProviderConfig nor ClusterProviderConfig", key.Kind)
 	}
@@ -214,6 +216,9 @@ func (r resolver) credentials(ctx context.Context, c Config, ref *v1alpha1.Crede
 // from.
 func (r resolver) nats(ctx context.Context) (bus.Config, Config, error) {
 	c, err := r.part(ctx, "nats", func(s v1alpha1.ProviderConfigSpec) bool { return s.NATS != nil })
+	if err == nil {
+		err = r.permitShared(c, catalog.NATS)
+	}
 	if err != nil {
 		return bus.Config{}, c, err
 	}
@@ -258,7 +263,11 @@ func (r resolver) operator(ctx context.Context, servers bus.Config, c Config) (*
 
 // store returns the Config that describes the object store.
 func (r resolver) store(ctx context.Context) (Config, error) {
-	return r.part(ctx, "s3", func(s v1alpha1.ProviderConfigSpec) bool { return s.S3 != nil })
+	c, err := r.part(ctx, "s3", func(s v1alpha1.ProviderConfigSpec) bool { return s.S3 != nil })
+	if err != nil {
+		return c, err
+	}
+	return c, r.permitShared(c, catalog.S3)
 }
 
 func (r resolver) s3(ctx context.Context) (s3.Config, error) {

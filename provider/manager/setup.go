@@ -47,6 +47,12 @@ func setupConfigs(mgr ctrl.Manager, o controller.Options) error {
 			return fmt.Errorf("cannot set up controller of %s: %w", kind, err)
 		}
 	}
+	const name = "sharedlogin"
+	err := ctrl.NewControllerManagedBy(mgr).Named(name).For(&v1alpha1.ClusterProviderConfig{}).
+		Complete(ratelimiter.NewReconciler(name, sharedLogins{mgr.GetClient()}, o.GlobalRateLimiter))
+	if err != nil {
+		return fmt.Errorf("cannot set up controller of shared logins: %w", err)
+	}
 	return nil
 }
 

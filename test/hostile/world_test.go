@@ -90,7 +90,7 @@ func (w *world) configure(name, namespaces, nats, sts, hubs string) {
 apiVersion: koldun.m.gorizond.io/v1alpha1
 kind: ClusterProviderConfig
 metadata: {name: %s}
-spec: {allowedNamespaces: {names: [%s]}, nats: %s, s3: {endpoint: '%s', secretRef: {namespace: %s, name: login}%s}, hub: {endpoint: '%s', allowed: [%s]}}`,
+spec: {allowedNamespaces: {names: [%s]}, sharedLogin: true, nats: %s, s3: {endpoint: '%s', secretRef: {namespace: %s, name: login}%s}, hub: {endpoint: '%s', allowed: [%s]}}`,
 		name, namespaces, nats, w.s3.Endpoint, system, sts, w.hub.URL, hubs))
 	if err != nil {
 		w.t.Fatal(err)

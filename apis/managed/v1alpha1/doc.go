@@ -51,6 +51,10 @@ const (
 	ConnectionAllowed = "allowed"
 )
 
+// ConditionSharedLogin is the type of the condition of a ClusterProviderConfig which says whether
+// all namespaces get the same login.
+const ConditionSharedLogin = "SharedLogin"
+
 // ReasonNamespaceNotAllowed is the reason of the condition Ready of a managed
 // resource whose namespace may not use its ClusterProviderConfig.
 const ReasonNamespaceNotAllowed = "NamespaceNotAllowed"

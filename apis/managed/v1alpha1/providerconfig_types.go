@@ -37,6 +37,11 @@ type ClusterProviderConfigSpec struct {
 	// koldun.gorizond.io/connection=allowed.
 	// +optional
 	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
+
+	// Whether all namespaces above get the same login: they are one domain of trust then, because all who may write claims in one of them
+	// reach the requests and files of all. Without it, connections for more than one namespace need nats.operator and s3.sts.
+	// +optional
+	SharedLogin bool `json:"sharedLogin,omitempty"`
 }
 
 // AllowedNamespaces names namespaces. One that is named or selected is allowed.
@@ -267,6 +272,7 @@ type ProviderConfigList struct {
 // +kubebuilder:resource:scope=Cluster,categories={crossplane,providerconfig,koldun}
 // +kubebuilder:printcolumn:name="NATS",type=string,JSONPath=`.spec.nats.url`
 // +kubebuilder:printcolumn:name="S3",type=string,JSONPath=`.spec.s3.endpoint`
+// +kubebuilder:printcolumn:name="Shared-Login",type=boolean,JSONPath=`.spec.sharedLogin`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type ClusterProviderConfig struct {
 	metav1.TypeMeta   `json:",inline"`

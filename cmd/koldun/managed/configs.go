@@ -52,7 +52,7 @@ func (c *configs) Get(_ context.Context, key client.ObjectKey, into client.Objec
 	case *v1alpha1.ClusterProviderConfig:
 		kind, to = v1alpha1.KindClusterProviderConfig, &into.Spec.ProviderConfigSpec
 		// Who runs koldun up may read all claims and their Secrets anyway.
-		into.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{"*"}}
+		into.Spec.AllowedNamespaces, into.Spec.SharedLogin = &v1alpha1.AllowedNamespaces{Names: []string{"*"}}, true
 	case *v1alpha1.ProviderConfig:
 		kind, to = v1alpha1.KindProviderConfig, &into.Spec
 	default:

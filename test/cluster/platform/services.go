@@ -46,6 +46,7 @@ func (s Services) Manifests() ([]string, error) {
 			"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.KindClusterProviderConfig, "metadata": object{"name": "default"},
 			"spec": object{
 				"allowedNamespaces": object{"names": []string{"*"}},
+				"sharedLogin":       true,
 				"nats":              nats,
 				"s3":                object{"endpoint": s.S3.Endpoint, "region": s.S3.Region, "secretRef": ref},
 				"hub":               object{"endpoint": s.Hub, "allowPrivateAddresses": true},
