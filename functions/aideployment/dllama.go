@@ -89,7 +89,7 @@ func (q *queued) dllamaSpec() (spec v1.DllamaSpec, problem string) {
 		return spec, problem
 	}
 	spec.Expose = &v1.Expose{}
-	spec.Expose.BackendEnv, spec.Expose.BackendEnvFrom = spec.Env, spec.EnvFrom
+	spec.Expose.BackendEnv, spec.Expose.BackendEnvFrom = workload.Claimable(spec.Env), spec.EnvFrom
 	if g := s.Gateway; g != nil {
 		spec.Expose.AllowAnonymous, spec.NATS = g.AllowAnonymous, g.NATS
 	}

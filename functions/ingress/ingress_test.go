@@ -37,7 +37,7 @@ func TestIngress(t *testing.T) {
 		},
 		"Environment": {
 			Composite: meta + `spec: {backend: {corsOrigins: ['*'], maxBodySize: 1Mi, reasoning: inline, backendEnvFrom: [{prefix: P_, secretRef: {name: s}}, {configMapRef: {name: c}}],
-  backendEnv: [{name: OTEL_EXPORTER_OTLP_ENDPOINT, value: 'http://otel:4318'}, {name: T, valueFrom: {secretKeyRef: {name: s, key: k}}}, {name: C, valueFrom: {configMapKeyRef: {name: c, key: k}}}],
+  backendEnv: [{name: OTEL_EXPORTER_OTLP_ENDPOINT, value: 'http://otel:4318'}, {name: OTEL_EXPORTER_OTLP_HEADERS, valueFrom: {secretKeyRef: {name: s, key: k}}}, {name: OTEL_SERVICE_NAME, valueFrom: {configMapKeyRef: {name: c, key: k}}}],
   env: [{name: HTTPS_PROXY, value: 'http://proxy:3128'}]}}`,
 			Observed: running, Reason: reason.Available,
 		},

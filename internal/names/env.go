@@ -72,21 +72,6 @@ const (
 // so the process itself takes those over that it may, see Claimable.
 const EnvClaim = "KOLDUN_CLAIM_"
 
-// Connects reports whether a variable says what a process of Koldun connects to, as whom, or
-// whom it trusts there. In containers with connections a claim must not set it: the process
-// would send the platform's credentials to a server of the claim's author, and take what that
-// serves for a model of the platform's hub. A token of a hub (HF_TOKEN) is no such variable,
-// because it goes to the hub of the connection.
-func Connects(variable string) bool {
-	switch variable {
-	case EnvHFEndpoint, "SSL_CERT_FILE", "SSL_CERT_DIR": // the latter are of crypto/x509
-		return true
-	case "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE", EnvS3Checksums, "AWS_RESPONSE_CHECKSUM_VALIDATION":
-		return false
-	}
-	return strings.HasPrefix(variable, "NATS_") || strings.HasPrefix(variable, "AWS_")
-}
-
 // Own reports whether only Koldun itself sets a variable.
 func Own(variable string) bool {
 	switch variable {
@@ -96,5 +81,35 @@ func Own(variable string) bool {
 	return strings.HasPrefix(variable, "KOLDUN_") || strings.HasPrefix(variable, "POD_")
 }
 
-// Claimable reports whether a claim may set a variable of a process that has connections.
-func Claimable(variable string) bool { return variable != "" && !Connects(variable) && !Own(variable) }
+// Claimable reports whether a claim may set a variable of a process that has connections:
+// one that this program or its libraries document, and that neither says what it connects to,
+// as whom, or whom it trusts there, nor writes what is secret to the log. All others are not
+// passed on, because programs in an image take commands from variables that Koldun does not
+// know, such as BASH_ENV, and its own would send the platform's login to a server of the
+// claim's author. A token of a hub is no login of the platform: it goes to the hub of the
+// connection. GODEBUG is not among them, because it logs headers (http2debug).
+func Claimable(variable string) bool {
+	switch variable {
+	case "KOLDUN_LOG_LEVEL", "KOLDUN_LOG_FORMAT",
+		"GOGC", "GOMAXPROCS", "GOMEMLIMIT", "TZ",
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+		EnvHFToken, "AWS_MAX_ATTEMPTS", "AWS_RETRY_MODE", EnvS3Checksums, "AWS_RESPONSE_CHECKSUM_VALIDATION":
+		return true
+	}
+	return strings.HasPrefix(variable, "OTEL_")
+}
+
+// Referable reports whether a value that a claim gives to a process with connections may
+// refer to a variable as $(VARIABLE): the claim's own, and variables of Koldun that are no secret.
+// Values may be sent, as the user of a proxy or a header for a collector.
+func Referable(variable string) bool {
+	if variable == EnvHFToken {
+		return false
+	}
+	for _, prefix := range []string{"POD_", "KOLDUN_PORT_", "KOLDUN_DIR_"} {
+		if strings.HasPrefix(variable, prefix) {
+			return true
+		}
+	}
+	return Claimable(variable)
+}

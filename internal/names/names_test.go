@@ -82,26 +82,29 @@ func TestEnv(t *testing.T) {
 	}
 }
 
-// TestVariablesOfClaims checks which variables a claim may set where Koldun has connections.
+// TestVariablesOfClaims checks which variables a claim may set, and refer to, where Koldun has
+// connections: among others none by which a shell, an interpreter or a library takes commands.
 func TestVariablesOfClaims(t *testing.T) {
-	for variable, want := range map[string]struct{ connects, own bool }{
-		names.EnvNATSURL: {true, false}, names.EnvNATSCreds: {true, false}, names.EnvS3Endpoint: {true, false}, "AWS_ENDPOINT_URL": {true, false},
-		"AWS_CONFIG_FILE": {true, false}, names.EnvHFEndpoint: {true, false}, "SSL_CERT_FILE": {true, false}, "SSL_CERT_DIR": {true, false},
-		"AWS_MAX_ATTEMPTS": {}, "AWS_RETRY_MODE": {}, "AWS_REQUEST_CHECKSUM_CALCULATION": {}, "AWS_RESPONSE_CHECKSUM_VALIDATION": {},
-		names.EnvHFToken: {}, "HTTPS_PROXY": {}, "NO_PROXY": {}, "OTEL_EXPORTER_OTLP_ENDPOINT": {}, "GOMEMLIMIT": {}, "NATS": {}, "XAWS_REGION": {},
-		names.EnvHubReach: {false, true}, "POD_NAMESPACE": {false, true}, names.EnvClaim + "X": {false, true}, "KOLDUN_LOG_LEVEL": {}, "KOLDUN_LOG_FORMAT": {},
+	type want struct{ own, claimable, referable bool }
+	free, none := want{claimable: true, referable: true}, want{}
+	for variable, want := range map[string]want{
+		names.EnvNATSURL: none, names.EnvNATSCreds: none, names.EnvS3Endpoint: none, "AWS_ENDPOINT_URL": none, "AWS_CONFIG_FILE": none,
+		names.EnvHFEndpoint: none, "SSL_CERT_FILE": none, "SSL_CERT_DIR": none, "NATS": none, "XAWS_REGION": none, "": none,
+		"BASH_ENV": none, "ENV": none, "PYTHONWARNINGS": none, "PYTHONPATH": none, "BROWSER": none, "LD_PRELOAD": none, "NODE_OPTIONS": none, "PERL5OPT": none,
+		"GODEBUG": none, "PATH": none, "HOME": none, "OPENAI_API_KEY": none,
+		"AWS_MAX_ATTEMPTS": free, "AWS_RETRY_MODE": free, "AWS_REQUEST_CHECKSUM_CALCULATION": free, "AWS_RESPONSE_CHECKSUM_VALIDATION": free,
+		"HTTPS_PROXY": free, "no_proxy": free, "OTEL_EXPORTER_OTLP_ENDPOINT": free, "GOMEMLIMIT": free, "KOLDUN_LOG_LEVEL": free, "KOLDUN_LOG_FORMAT": free,
+		names.EnvHFToken: {claimable: true}, names.EnvHubReach: {own: true}, names.EnvClaim + "X": {own: true}, "KOLDUN_HASH_SECRET": {own: true},
+		"POD_NAMESPACE": {own: true, referable: true}, names.PortEnv("api"): {own: true, referable: true}, names.DirEnv("model"): {own: true, referable: true},
 	} {
-		if got := names.Connects(variable); got != want.connects {
-			t.Errorf("Connects(%s) = %v", variable, got)
-		}
 		if got := names.Own(variable); got != want.own {
 			t.Errorf("Own(%s) = %v", variable, got)
 		}
-		if got := names.Claimable(variable); got == (want.connects || want.own) {
+		if got := names.Claimable(variable); got != want.claimable {
 			t.Errorf("Claimable(%s) = %v", variable, got)
 		}
-	}
-	if names.Claimable("") {
-		t.Error("a variable without a name may be set")
+		if got := names.Referable(variable); got != want.referable {
+			t.Errorf("Referable(%s) = %v", variable, got)
+		}
 	}
 }

@@ -3,8 +3,9 @@ package v1
 // PodEnv is the environment of all containers of pods, Koldun's own among them.
 type PodEnv struct {
 	// Environment of all containers, such as HTTPS_PROXY, KOLDUN_LOG_LEVEL and OTEL_EXPORTER_OTLP_ENDPOINT. It overrides that of an engine's
-	// description. Containers with credentials of a connection do not get what says where it leads: HF_ENDPOINT, NATS_*, AWS_*,
-	// SSL_CERT_FILE and SSL_CERT_DIR.
+	// description. Containers with credentials of a connection get these only: KOLDUN_LOG_LEVEL, KOLDUN_LOG_FORMAT, OTEL_*, HTTP_PROXY,
+	// HTTPS_PROXY, NO_PROXY, HF_TOKEN, GOMEMLIMIT, GOGC, GOMAXPROCS, TZ, AWS_MAX_ATTEMPTS, AWS_RETRY_MODE, AWS_REQUEST_CHECKSUM_CALCULATION
+	// and AWS_RESPONSE_CHECKSUM_VALIDATION.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=map
@@ -12,8 +13,7 @@ type PodEnv struct {
 	Env []EnvVar `json:"env,omitempty"`
 
 	// Secrets and ConfigMaps whose keys become variables of all containers. Variables in env override them, and so do those that Koldun sets.
-	// Containers with credentials of a connection get the same ones of them as of env, and none that begins with KOLDUN_ or POD_ but
-	// KOLDUN_LOG_LEVEL and KOLDUN_LOG_FORMAT.
+	// Containers with credentials of a connection get the same ones of them as of env.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=atomic
