@@ -11,10 +11,13 @@ import (
 const reqPlatform = "platform"
 
 // Refused says which of the uses, and of the fields that need a grant, the platform team does
-// not allow a claim of the namespace; empty if it allows all. Koldun's own images are always
-// allowed. Only a claim that uses something else makes Crossplane look for the rules: until it
-// has, that is refused.
+// not allow a claim of the namespace; empty if it allows all. Secrets of Koldun are allowed to
+// none, and Koldun's own images always. Only a claim that uses something else makes Crossplane
+// look for the rules: until it has, that is refused.
 func (c *Call) Refused(namespace string, uses ...platform.Use) string {
+	if own := c.ownSecret(); own != "" {
+		return own
+	}
 	uses = append(uses, platform.Uses(c.claim())...)
 	refused := platform.Rules{}.Refused(namespace, c.ownImage, uses...)
 	if c.Trusted || refused == "" {

@@ -39,11 +39,11 @@ func Default() *v1.ProviderConfigReference {
 
 // BusSecret returns the name of the Secret that holds the connection to the
 // queue for the pods of an object.
-func BusSecret(kind, name string) string { return names.Object(name, kind, "nats") }
+func BusSecret(kind, name string) string { return names.Secret(name, kind, "nats") }
 
 // StoreSecret returns the name of the Secret that holds the connection to the
 // object store for the pods of an object.
-func StoreSecret(kind, name string) string { return names.Object(name, kind, "s3") }
+func StoreSecret(kind, name string) string { return names.Secret(name, kind, "s3") }
 
 // A Problem is the reason why a connection cannot be composed. The zero Problem
 // means that there is none.
@@ -57,6 +57,10 @@ type Owner struct{ Kind, Namespace, Name string }
 
 func (o Owner) name(parts ...string) string {
 	return names.Object(o.Name, append([]string{o.Kind}, parts...)...)
+}
+
+func (o Owner) secret(parts ...string) string {
+	return names.Secret(o.Name, append([]string{o.Kind}, parts...)...)
 }
 
 // Compose composes the objects that describe the connection, and returns the

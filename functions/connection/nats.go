@@ -49,7 +49,7 @@ func Named(o Owner, field string, n v1.NATSConnection) (Connection, Problem) {
 		out.NATS.SecretRef = &v1alpha1.CredentialsReference{Name: s.Name}
 	case len(credentials) > 0:
 		out.credentials = credentials
-		out.NATS.SecretRef = &v1alpha1.CredentialsReference{Name: o.name("nats-credentials")}
+		out.NATS.SecretRef = &v1alpha1.CredentialsReference{Name: o.secret("nats-credentials")}
 	}
 	return out, Problem{}
 }

@@ -95,7 +95,7 @@ func Users(c *compose.Call, via managed.Via, o Owner, a Account, users ...v1alph
 	if a.ID == "" && (a.Known || !c.Exists(resUsers)) {
 		return Logins{}, managed.Pending{}, nil
 	}
-	out.secret = o.name("nats", "users")
+	out.secret = o.secret("nats", "users")
 	spec := managed.Spec(via)
 	spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: out.secret}
 	pending, err = managed.Await(c, map[string]any{resUsers: &v1alpha1.NATSUser{

@@ -86,7 +86,7 @@ func (g otherGateway) token(via managed.Via) *v1alpha1.Token {
 	m := g.model()
 	return &v1alpha1.Token{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindToken},
-		ObjectMeta: metav1.ObjectMeta{Namespace: g.Namespace, Name: g.tokenSecret(), Labels: grant.Labels(m.Namespace, m.Name)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: g.Namespace, Name: g.tokenName(), Labels: grant.Labels(m.Namespace, m.Name)},
 		Spec: v1alpha1.TokenSpec{
 			ManagedResourceSpec: spec,
 			ForProvider:         v1alpha1.TokenParameters{Prefix: grant.TokenPrefix, Models: []string{g.modelPath()}},
@@ -98,7 +98,12 @@ func (g otherGateway) token(via managed.Via) *v1alpha1.Token {
 // is asked with, so a claim that names another Model gets another token.
 func (g otherGateway) tokenHash() string { return names.Hash(8, g.model().Namespace, g.model().Name) }
 
-// tokenSecret names the Token and its Secret.
-func (g otherGateway) tokenSecret() string {
+// tokenName names the Token.
+func (g otherGateway) tokenName() string {
 	return names.Object(g.Name, "dllama", "token", g.tokenHash())
+}
+
+// tokenSecret names the Secret of the Token.
+func (g otherGateway) tokenSecret() string {
+	return names.Secret(g.Name, "dllama", "token", g.tokenHash())
 }

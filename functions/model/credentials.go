@@ -38,7 +38,7 @@ func storeSecret(m v1.Model) string { return connection.StoreSecret("model", m.N
 // hubSecret names the Secret with the connection to the hub, which the HubRevision
 // writes. Another revision is another object, with a Secret of its own.
 func hubSecret(m v1.Model, ref modelref.Ref) string {
-	return names.Object(m.Name, "model", "hub", names.Hash(8, ref.String()))
+	return names.Secret(m.Name, "model", "hub", names.Hash(8, ref.String()))
 }
 
 func busSecret(m v1.Model) string { return connection.BusSecret("model", m.Name) }

@@ -285,7 +285,7 @@ func (m download) revisionHash(source modelref.Ref) string {
 // hubSecret names the Secret with the connection to the hub, which the HubRevision
 // with the hash writes.
 func (m download) hubSecret(hash string) string {
-	return names.Object(m.d.Name, "hub", names.Hash(8, m.Name), hash)
+	return names.Secret(m.d.Name, "hub", names.Hash(8, m.Name), hash)
 }
 
 func set(s v1.DownloadedModel, phase string, why reason.Reason, format string, args ...any) v1.DownloadedModel {
