@@ -151,6 +151,12 @@ func (p *plan) allow() (compose.Next, error) {
 	if t := s.Deployment.Template; t != nil {
 		uses = append(uses, platform.Template("spec.deployment.template", t.Spec != nil))
 	}
+	if !spreads(s) {
+		uses = append(uses, platform.ServerSecrets("spec", s.Env, s.EnvFrom)...)
+		if s.Engine.Name == "generic" {
+			uses = append(uses, platform.ServerCommand("spec.args", s.Args))
+		}
+	}
 	if refused := p.Refused(p.d.Namespace, uses...); refused != "" {
 		p.fail(reason.NotAllowed, "%s", refused)
 		return compose.Stop, p.keep(0)

@@ -145,6 +145,31 @@ func uses(s v1.ModelOrchestraSpec, applications []application) []platform.Use {
 	for _, a := range applications {
 		out = append(out, image("spec.applications."+a.name, a.OrchestraPod))
 	}
+	if s.Backend == backendKoldun { // its kinds say what their pods use
+		return out
+	}
+	out = append(out, secrets("spec.gateway", s.Gateway.OrchestraPod)...)
+	for _, a := range applications {
+		path := "spec.applications." + a.name
+		out = append(out, secrets(path, a.OrchestraPod)...)
+		if ref := a.ReaderConfig.AccessTokenSecretRef; ref != nil {
+			out = append(out, platform.ServerSecret(path+".readerConfig.accessTokenSecretRef", ref.Name))
+		}
+		if v := a.ModelsVolume; v != nil && v.Secret != nil {
+			out = append(out, platform.ServerSecret(path+".modelsVolume.secret", v.Secret.SecretName))
+		}
+	}
+	return out
+}
+
+// secrets lists the uses of Secrets of the vendor's pods.
+func secrets(path string, pod v1.OrchestraPod) []platform.Use {
+	out := platform.ServerSecrets(path, pod.Env, pod.EnvFrom)
+	for _, v := range pod.Volumes {
+		if v.Secret != nil {
+			out = append(out, platform.ServerSecret(path+".volumes["+v.Name+"]", v.Secret.SecretName))
+		}
+	}
 	return out
 }
 

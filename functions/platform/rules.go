@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gorizond/koldun/internal/engine"
 )
@@ -34,10 +33,17 @@ type Rule struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 	// Everything allows all of the following, and all of Grants.
 	Everything bool `json:"everything,omitempty"`
-	// Images by registry, by the beginning of their repository up to a slash, or by name.
+	// Images of engines by registry, by the beginning of their repository up to a slash, or
+	// by name.
 	Images []string `json:"images,omitempty"`
+	// GatewayImages allows images of gateways and dispatchers, which hold logins.
+	GatewayImages []string `json:"gatewayImages,omitempty"`
 	// ExtraArgs allows further arguments of gateways and engines.
 	ExtraArgs bool `json:"extraArgs,omitempty"`
+	// ServerCommands allows programs and arguments that claims choose for servers' containers,
+	// and ServerSecrets Secrets by name in their environment, where namespaces share a login.
+	ServerCommands bool     `json:"serverCommands,omitempty"`
+	ServerSecrets  []string `json:"serverSecrets,omitempty"`
 	// TokensMayExceed allows gateways whose limits API tokens exceed.
 	TokensMayExceed bool `json:"tokensMayExceed,omitempty"`
 	// PodTemplates allows templates that are merged over pods.
@@ -69,17 +75,19 @@ type Use struct {
 	What  string // for messages
 	Value string // "" is nothing, which is always allowed
 	Grant string // field of a Rule
+	// WhereShared says that all may use it unless namespaces share a login of the platform.
+	WhereShared bool
 }
 
 // Refused says why a claim of a namespace may not use something, and which line of the
 // EnvironmentConfig allows it; empty if it may use all.
-func (r Rules) Refused(namespace string, own func(image string) bool, uses ...Use) string {
+func (r Rules) Refused(namespace string, own Own, uses ...Use) string {
 	for _, u := range uses {
-		if u.Value == "" || u.Grant == "images" && own(u.Value) || r.allow(namespace, u) {
+		if u.Value == "" || own.allows(u) || r.allow(namespace, u) {
 			continue
 		}
-		return fmt.Sprintf("%s: %s %q is for the platform team to allow: add {namespaces: [%s], %s} to data.claims of %s %q",
-			u.Field, u.What, u.Value, namespace, u.line(), Kind, Name)
+		return fmt.Sprintf("%s: %s %q is for the platform team to allow: add {namespaces: [%s], %s} to data.claims of %s %q%s",
+			u.Field, u.What, u.Value, namespace, u.line(), Kind, Name, u.otherwise())
 	}
 	return ""
 }
@@ -87,12 +95,20 @@ func (r Rules) Refused(namespace string, own func(image string) bool, uses ...Us
 // line is the part of a Rule that allows the use.
 func (u Use) line() string {
 	switch u.Grant {
-	case "extraArgs", "tokensMayExceed", "podTemplates":
+	case "extraArgs", "tokensMayExceed", "podTemplates", grantServerCommands:
 		return u.Grant + ": true"
-	case "images":
-		return fmt.Sprintf("images: [%q]", engine.RepositoryOf(u.Value))
+	case grantImages, grantGatewayImages:
+		return fmt.Sprintf("%s: [%q]", u.Grant, engine.RepositoryOf(u.Value))
 	}
 	return fmt.Sprintf("%s: [%q]", u.Grant, u.Value)
+}
+
+// otherwise is what the author of the claim can do instead.
+func (u Use) otherwise() string {
+	if u.Grant == grantGatewayImages {
+		return ", or leave the field out: the default is the image of this Koldun"
+	}
+	return ""
 }
 
 func (r Rules) allow(namespace string, u Use) bool {
@@ -106,8 +122,14 @@ func (r Rules) allow(namespace string, u Use) bool {
 
 func (r Rule) allows(u Use) bool {
 	switch u.Grant {
-	case "images":
+	case grantImages:
 		return slices.ContainsFunc(r.Images, func(entry string) bool { return covers(entry, u.Value) })
+	case grantGatewayImages:
+		return slices.ContainsFunc(r.GatewayImages, func(entry string) bool { return covers(entry, u.Value) })
+	case grantServerCommands:
+		return r.ServerCommands
+	case grantServerSecrets:
+		return slices.Contains(r.ServerSecrets, u.Value)
 	case "extraArgs":
 		return r.ExtraArgs
 	case "tokensMayExceed":
@@ -122,17 +144,4 @@ func (r Rule) allows(u Use) bool {
 		return slices.Contains(r.CSIAttributes, u.Value)
 	}
 	return r.Grants.allows(u)
-}
-
-// covers reports whether an entry of a list of images covers an image: as its registry, or
-// the beginning of its repository, up to a slash; as its repository; or as the image itself.
-func covers(entry, image string) bool {
-	rest, found := strings.CutPrefix(image, entry)
-	switch {
-	case entry == "" || !found:
-		return false
-	case rest == "" || rest[0] == '/' || strings.HasSuffix(entry, "/"):
-		return true
-	}
-	return engine.RepositoryOf(image) == entry
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/gorizond/koldun/functions/platform"
 )
 
-func none(string) bool { return false }
+// none are no images of Koldun.
+var none platform.Own
 
 // TestImages attacks lists of images with names that look like those of others.
 func TestImages(t *testing.T) {
@@ -37,6 +38,9 @@ func TestImages(t *testing.T) {
 func TestRules(t *testing.T) {
 	uses := map[string]platform.Use{
 		"images: [a/b]":          platform.Image("spec.image", "a/b:1"),
+		"gatewayImages: [a/b]":   platform.GatewayImage("spec.image", "a/b:1"),
+		"serverCommands: true":   platform.ServerCommand("spec.engine.server.command", []string{"sh"}),
+		"serverSecrets: [a]":     platform.ServerSecret("spec.envFrom", "a"),
 		"extraArgs: true":        platform.Args("spec.extraArgs", []string{"--x"}),
 		"tokensMayExceed: true":  platform.Gateway("spec", v1.GatewaySettings{Limits: &v1.Limits{TokensMayExceed: true}})[0],
 		"podTemplates: true":     {Field: "spec.template", What: "template", Value: "x", Grant: "podTemplates"},

@@ -10,12 +10,9 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 )
 
-// Image is the use of an image.
-func Image(field, image string) Use { return Use{field, "image", image, "images"} }
-
 // Args is the use of arguments.
 func Args(field string, args []string) Use {
-	return Use{field, "argument", strings.Join(args, " "), "extraArgs"}
+	return Use{Field: field, What: "argument", Value: strings.Join(args, " "), Grant: "extraArgs"}
 }
 
 // Template is the use of a template that is merged over pods.
@@ -29,11 +26,11 @@ func Template(field string, given bool) Use {
 
 // Runtime lists the uses of a runtime, whose fields are below a path.
 func Runtime(path string, r v1.Runtime) []Use {
-	return []Use{
+	return append(server(path, r),
 		Image(path+".rootImage", r.RootImage),
 		Image(path+".workerImage", r.WorkerImage),
 		Args(path+".engine.extraArgs", r.Engine.ExtraArgs),
-	}
+	)
 }
 
 // Gateway lists the uses of gateway and dispatcher.
@@ -44,8 +41,8 @@ func Gateway(path string, g v1.GatewaySettings) []Use {
 	}
 	return []Use{
 		exceed,
-		Image(path+".image", g.Image),
-		Image(path+".dispatcherImage", g.DispatcherImage),
+		GatewayImage(path+".image", g.Image),
+		GatewayImage(path+".dispatcherImage", g.DispatcherImage),
 		Args(path+".extraArgs", g.ExtraArgs),
 	}
 }
@@ -54,11 +51,14 @@ func Gateway(path string, g v1.GatewaySettings) []Use {
 func Static(path string, pv *corev1.PersistentVolume) []Use {
 	csi := pv.Spec.CSI
 	out := []Use{
-		{path + ".csiDriver", "driver", csi.Driver, "csiDrivers"},
-		{path + ".csiSecretName", "Secret", csi.NodePublishSecretRef.Namespace + "/" + csi.NodePublishSecretRef.Name, "csiSecrets"},
+		{Field: path + ".csiDriver", What: "driver", Value: csi.Driver, Grant: "csiDrivers"},
+		{
+			Field: path + ".csiSecretName", What: "Secret", Grant: "csiSecrets",
+			Value: csi.NodePublishSecretRef.Namespace + "/" + csi.NodePublishSecretRef.Name,
+		},
 	}
 	for _, name := range slices.Sorted(maps.Keys(csi.VolumeAttributes)) {
-		out = append(out, Use{path + ".volumeAttributes", "attribute", name, "csiAttributes"})
+		out = append(out, Use{Field: path + ".volumeAttributes", What: "attribute", Value: name, Grant: "csiAttributes"})
 	}
 	return out
 }

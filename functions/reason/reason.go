@@ -17,9 +17,9 @@ const (
 	ConnectionAmbiguous Reason = "ConnectionAmbiguous"
 	// ConnectionInvalid: a URL, or a reference to a Secret, cannot be used.
 	ConnectionInvalid Reason = "ConnectionInvalid"
-	// NamespaceNotAllowed: the namespace may not use the ClusterProviderConfig.
+	// NamespaceNotAllowed: the namespace may not use the ClusterProviderConfig, or not share its login.
 	NamespaceNotAllowed Reason = "NamespaceNotAllowed"
-	// NotAllowed: the platform team does not allow the claim an image, argument, template, volume, folder or hub that it names.
+	// NotAllowed: the platform team does not allow the claim an image, argument, command, Secret, template, volume, folder or hub that it names.
 	NotAllowed Reason = "NotAllowed"
 	// PrerequisiteMissing: the cluster lacks the provider, a kind of another project, a StorageClass, or a right of Crossplane.
 	PrerequisiteMissing Reason = "PrerequisiteMissing"

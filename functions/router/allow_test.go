@@ -19,7 +19,7 @@ func closed(t *testing.T, xr, rules string, observed state) *fnv1.RunFunctionRes
 	t.Helper()
 	req := &fnv1.RunFunctionRequest{
 		Observed:          &fnv1.State{Composite: object(t, xr), Resources: map[string]*fnv1.Resource{}},
-		RequiredResources: map[string]*fnv1.Resources{"platform": {}},
+		RequiredResources: map[string]*fnv1.Resources{"platform": {}, "connections": {}},
 	}
 	if rules != "" {
 		req.RequiredResources["platform"].Items = []*fnv1.Resource{object(t, "apiVersion: apiextensions.crossplane.io/v1beta1\nkind: EnvironmentConfig\nmetadata: {name: koldun-platform}\ndata: "+rules)}
@@ -50,8 +50,8 @@ func reserved() map[string]struct{ claim, field, grant string } {
 	const usual = "csiDrivers: [ru.yandex.s3.csi], csiSecrets: [kube-system/csi-s3-secret]"
 	orchestrated := orchestra + "spec: {applications: {a: {readerConfig: {modelName: a/b}, image: {repository: evil/x}}}}\n"
 	return map[string]struct{ claim, field, grant string }{
-		"Gateway":          {ingress0 + "spec: {backend: {image: 'evil/x:1'}}\n", "spec.backend.image", "images: [evil/x]"},
-		"Dispatcher":       {ingress0 + "spec: {backend: {dispatcherImage: 'evil/x:1'}}\n", "spec.backend.dispatcherImage", "images: [evil/x]"},
+		"Gateway":          {ingress0 + "spec: {backend: {image: 'evil/x:1'}}\n", "spec.backend.image", "gatewayImages: [evil/x]"},
+		"Dispatcher":       {ingress0 + "spec: {backend: {dispatcherImage: 'evil/x:1'}}\n", "spec.backend.dispatcherImage", "gatewayImages: [evil/x]"},
 		"GatewayArgs":      {ingress0 + "spec: {backend: {extraArgs: [--namespaces=victim]}}\n", "spec.backend.extraArgs", "extraArgs: true"},
 		"PoolRoots":        {ingress0 + "spec: {backend: {rootImage: 'evil/x:1'}}\n", "spec.backend.rootImage", "images: [evil/x]"},
 		"PoolWorkers":      {ingress0 + "spec: {backend: {workerImage: 'evil/x:1'}}\n", "spec.backend.workerImage", "images: [evil/x]"},
@@ -66,10 +66,10 @@ func reserved() map[string]struct{ claim, field, grant string } {
 		"OwnElsewhere":     {dllama + "spec: {modelRef: {name: m}, rootImage: 'evil.io/ghcr.io/gorizond/koldun:1'}\n", "spec.rootImage", "images: [evil.io]"},
 		"Workers":          {dllama + "spec: {nodes: 2, modelRef: {name: m}, workerImage: evil/x}\n", "spec.workerImage", "images: [evil/]"},
 		"EngineArgs":       {dllama + "spec: {modelRef: {name: m}, engine: {extraArgs: [--x]}}\n", "spec.engine.extraArgs", "extraArgs: true"},
-		"Expose":           {dllama + "spec: {modelRef: {name: m}, expose: {image: evil/x}}\n", "spec.expose.image", "images: [evil/x]"},
-		"ExposeDispatcher": {dllama + "spec: {modelRef: {name: m}, expose: {dispatcherImage: evil/x}}\n", "spec.expose.dispatcherImage", "images: [evil/x]"},
+		"Expose":           {dllama + "spec: {modelRef: {name: m}, expose: {image: evil/x}}\n", "spec.expose.image", "gatewayImages: [evil/x]"},
+		"ExposeDispatcher": {dllama + "spec: {modelRef: {name: m}, expose: {dispatcherImage: evil/x}}\n", "spec.expose.dispatcherImage", "gatewayImages: [evil/x]"},
 		"ExposeArgs":       {dllama + "spec: {modelRef: {name: m}, expose: {extraArgs: [--x]}}\n", "spec.expose.extraArgs", "extraArgs: true"},
-		"Session":          {session + "spec: {modelRef: {name: m}, dispatcherImage: evil/x}\n", "spec.dispatcherImage", "images: [evil/x]"},
+		"Session":          {session + "spec: {modelRef: {name: m}, dispatcherImage: evil/x}\n", "spec.dispatcherImage", "gatewayImages: [evil/x]"},
 		"SessionRoots":     {session + "spec: {modelRef: {name: m}, rootImage: evil/x}\n", "spec.rootImage", "images: [evil/x]"},
 		"SessionArgs":      {session + "spec: {modelRef: {name: m}, engine: {extraArgs: [--x]}}\n", "spec.engine.extraArgs", "extraArgs: true"},
 		"LoneRoot":         {root + "spec: {modelRef: c, modelFile: m, tokenizerFile: t, image: evil/x}\n", "spec.image", "images: [evil/x]"},
@@ -199,17 +199,75 @@ func TestUntilRulesAreKnownNothingIsComposed(t *testing.T) {
 	}
 }
 
-// TestOwnImagesNeedNoRules holds that images that Koldun runs by itself are allowed, its own in any
-// version, those of engines in the one that it runs, and that Crossplane is not asked for rules then.
+// A serverImage has shells and interpreters.
+const serverImage = images.VLLM
+
+// beside are claims that run an image beside the login of a gateway or dispatcher.
+func beside() map[string]string {
+	return map[string]string{
+		"Gateway": ingress0 + "spec: {backend: {image: 'IMAGE'}}\n", "Dispatcher": ingress0 + "spec: {backend: {dispatcherImage: 'IMAGE'}}\n",
+		"Session": session + "spec: {modelRef: {name: m}, dispatcherImage: 'IMAGE'}\n",
+		"Expose":  dllama + "spec: {modelRef: {name: m}, expose: {image: 'IMAGE'}}\n", "ExposeDispatcher": dllama + "spec: {modelRef: {name: m}, expose: {dispatcherImage: 'IMAGE'}}\n",
+	}
+}
+
+// TestOwnImagesNeedNoRules holds that images that Koldun runs by itself in a role are allowed
+// there, its own in any version, those of engines in the one that it runs, and that Crossplane is
+// not asked for rules then.
 func TestOwnImagesNeedNoRules(t *testing.T) {
-	for _, image := range []string{"koldun:other", "ghcr.io/gorizond/koldun:v9", "ghcr.io/gorizond/koldun@sha256:00", images.DistributedLlama, images.VLLM, images.Ollama} {
-		rsp := closed(t, dllama+"spec: {modelRef: {name: m}, rootImage: '"+image+"'}\n", "", nil)
+	own := []string{"koldun:other", "ghcr.io/gorizond/koldun:v9", "ghcr.io/gorizond/koldun@sha256:00"}
+	allowed := func(claim, image string) {
+		rsp := closed(t, strings.ReplaceAll(claim, "IMAGE", image), "", nil)
 		if refused := notAllowedFor(rsp); refused != "" || rsp.GetRequirements().GetResources()["platform"] != nil {
 			t.Errorf("%s: %q", image, refused)
 		}
 	}
+	for _, image := range append(own, images.DistributedLlama, serverImage, images.Ollama) {
+		allowed(dllama+"spec: {modelRef: {name: m}, rootImage: 'IMAGE'}\n", image)
+	}
+	for _, claim := range beside() {
+		for _, image := range own {
+			allowed(claim, image)
+		}
+	}
 	if refused := notAllowedFor(closed(t, model+"spec: {sourceUrl: hf://a/b, pv: {csiDriver: d}}\n", "", nil)); refused != "" {
 		t.Errorf("a claim of a volume that a StorageClass makes is refused: %s", refused)
+	}
+}
+
+// TestServersDoNotRunBesideLogins attacks with images that Koldun runs as servers, in place of
+// gateways and dispatchers; a rule for servers does not allow them either.
+func TestServersDoNotRunBesideLogins(t *testing.T) {
+	for name, claim := range beside() {
+		for _, image := range []string{serverImage, images.Ollama, images.DistributedLlama} {
+			rsp := closed(t, strings.ReplaceAll(claim, "IMAGE", image), "{claims: [{namespaces: [ns], images: [vllm, ollama, ghcr.io]}]}", nil)
+			if refused := notAllowedFor(rsp); !strings.Contains(refused, "gatewayImages: [") || len(rsp.GetDesired().GetResources()) > 0 {
+				t.Errorf("%s runs %s: %q", name, image, refused)
+			}
+		}
+	}
+}
+
+// TestPinnedDigestHoldsForGateways holds that gateways run no other version than the one that
+// the platform pins.
+func TestPinnedDigestHoldsForGateways(t *testing.T) {
+	const pinned = "ghcr.io/gorizond/koldun:v2@sha256:aa"
+	for name, claim := range beside() {
+		for image, want := range map[string]bool{
+			pinned: true, "ghcr.io/gorizond/koldun@sha256:aa": true, "ghcr.io/gorizond/koldun:v1": false, "ghcr.io/gorizond/koldun:v2@sha256:bb": false,
+		} {
+			req := &fnv1.RunFunctionRequest{
+				Observed:          &fnv1.State{Composite: object(t, strings.ReplaceAll(claim, "IMAGE", image))},
+				RequiredResources: map[string]*fnv1.Resources{"platform": {}},
+			}
+			rsp, err := router.New(compose.Config{Image: pinned}).RunFunction(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if refused := notAllowedFor(rsp); (refused == "") != want {
+				t.Errorf("%s with %s: %q", name, image, refused)
+			}
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ type sessionPlan struct {
 
 // allow refuses what the platform team keeps to itself.
 func (p *sessionPlan) allow() (compose.Next, error) {
-	uses := append(platform.Runtime("spec", p.s.Spec.Runtime), platform.Image("spec.dispatcherImage", p.s.Spec.DispatcherImage))
+	uses := append(platform.Runtime("spec", p.s.Spec.Runtime), platform.GatewayImage("spec.dispatcherImage", p.s.Spec.DispatcherImage))
 	return p.Allow(p.s.Namespace, uses...), nil
 }
 

@@ -16,6 +16,14 @@ func OwnImage(image, koldun string) bool {
 	return r != "" && (r == Repository || r == RepositoryOf(koldun))
 }
 
+// Trusted reports whether an image may hold logins: Koldun's own, and if this Koldun
+// composes its pods by a digest, then by that one. A tag or another digest could be a version
+// with known faults.
+func Trusted(image, koldun string) bool {
+	_, pinned, found := strings.Cut(koldun, "@")
+	return OwnImage(image, koldun) && (!found || strings.HasSuffix(image, "@"+pinned))
+}
+
 // RepositoryOf returns an image's name without its tag and digest.
 func RepositoryOf(image string) string {
 	name, _, _ := strings.Cut(image, "@")

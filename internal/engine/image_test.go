@@ -55,3 +55,23 @@ func TestImageFor(t *testing.T) {
 		})
 	}
 }
+
+func TestTrusted(t *testing.T) {
+	const own = "ghcr.io/gorizond/koldun"
+	for name, c := range map[string]struct {
+		image, koldun string
+		want          bool
+	}{
+		"Unpinned":     {own + ":v1", own + ":v2", true},
+		"Same":         {own + ":v2@sha256:aa", own + ":v2@sha256:aa", true},
+		"SameDigest":   {own + "@sha256:aa", own + ":v2@sha256:aa", true},
+		"Tag":          {own + ":v2", own + ":v2@sha256:aa", false},
+		"OtherDigest":  {own + ":v2@sha256:bb", own + ":v2@sha256:aa", false},
+		"OtherImage":   {"evil/koldun@sha256:aa", own + ":v2@sha256:aa", false},
+		"LongerDigest": {own + "@sha256:aa@sha256:bb", own + "@sha256:aa", false},
+	} {
+		if got := engine.Trusted(c.image, c.koldun); got != c.want {
+			t.Errorf("%s: Trusted(%q, %q) = %v", name, c.image, c.koldun, got)
+		}
+	}
+}

@@ -23,8 +23,15 @@ type hazard struct {
 func hazards() map[string]hazard {
 	return map[string]hazard{
 		"A claim author gets the platform's logins": {
-			attacks: []string{"StreamOfPlatform", "BucketOfPlatform", "TokensOfPlatform", "GrantsItself", "AllowsItself", "LabelsItself", "GatewayImage", "DispatcherImage", "EngineImage", "ReadsSecretOfOthers", "ConfigWithSecretOfHome"},
-			tests:   []string{"provider/connpool TestNamespacesMayUse", "functions/platform TestImages", "functions/platform TestRules"},
+			attacks: []string{
+				"StreamOfPlatform", "BucketOfPlatform", "TokensOfPlatform", "GrantsItself", "AllowsItself", "LabelsItself", "GatewayImage", "DispatcherImage", "EngineImage", "ReadsSecretOfOthers", "ConfigWithSecretOfHome",
+				"ServerAsGateway", "ServerAsDispatcher", "ReadsLogin", "SendsLogin", "SendsKeysToAServer", "ServerCommand",
+			},
+			tests: []string{
+				"provider/connpool TestNamespacesMayUse", "provider/connpool TestNoSharedLoginUnlessThePlatformSaysSo", "functions/platform TestImages", "functions/platform TestRules",
+				"functions/router TestServersDoNotRunBesideLogins", "functions/router TestPinnedDigestHoldsForGateways", "functions/router TestNoClaimReadsOwnSecrets",
+				"functions/router TestNoTemplateReadsOwnSecrets", "functions/router TestServersAreThePlatformsWhereLoginsAreShared", "internal/names TestOwnSecrets",
+			},
 		},
 		"A Root, Dllama or Session joins another namespace's pool":  {attacks: []string{"JoinsPool", "ServesForeignModel", "AsksForeignGateway", "LearnsWhetherExists"}, tests: []string{"test/e2e TestModelOfAnotherNamespace", "functions/model TestGuests", "functions/root TestForeignRootGetsNothing", "functions/dllama TestWithdrawnGrantEndsAccess"}},
 		"A gateway serves models and tokens of other namespaces":    {attacks: []string{"Anonymous", "AnonymousListing", "ForeignToken", "ForeignListing", "ModelOfOthers", "ArgNamespace", "ArgNamespaces"}, tests: []string{"internal/serving/gateway TestLimitsOfCaller"}},
@@ -61,7 +68,7 @@ func hazards() map[string]hazard {
 			tests:   []string{"internal/external/bucket TestCredentialsOfAModel", "internal/external/bucket TestFolderOfTheNamespace", "internal/external/bucket TestFirstTenantOwnsNoSharedBucket", "provider/connpool TestFoldersOfNamespaces"},
 		},
 		"Claims redirect the connections of Koldun's containers": {
-			attacks: []string{"JobReadsOtherHub", "JobTrustsAnyServer", "GatewayOnOtherNATS", "JobReachesAnyHost"},
+			attacks: []string{"JobReadsOtherHub", "JobTrustsAnyServer", "GatewayOnOtherNATS", "GatewayRunsCommand", "JobReachesAnyHost"},
 			tests:   []string{"functions/workload TestClaimsDoNotRedirectConnections", "functions/workload TestValuesHoldNoSecrets", "cmd/koldun TestClaimsSetWhatTheyMay", "cmd/koldun TestClaimsDoNotNameTheHubOfJobs"},
 		},
 		"A withdrawn grant of a Model serves on":              {attacks: []string{"ServesForeignModel", "LearnsWhetherExists"}, tests: []string{"functions/dllama TestWithdrawnGrantEndsAccess", "functions/router TestRefusedClaimKeepsNoGrant"}},

@@ -82,8 +82,8 @@ func Spreading() string {
 	return strings.Join(out, " or ")
 }
 
-// OwnImage reports whether Koldun runs an image by itself: its own in any version, or that of an
-// engine or server in the version that Koldun runs. koldun is Koldun's own image.
+// OwnImage reports whether Koldun runs an image by itself as an engine: its own in any version,
+// or that of an engine or server in the version that Koldun runs. koldun is Koldun's own image.
 func OwnImage(image, koldun string) bool {
 	if engine.OwnImage(image, koldun) {
 		return true
