@@ -120,7 +120,8 @@ func (g *generation) generate(ctx context.Context) (string, queue.Usage, error) 
 
 func (g *generation) options() engineapi.Options {
 	t := g.r.cfg.Timeouts
-	return engineapi.Options{Pace: readPace, Tenant: g.assignment.Request.Tenant, Timeouts: engineapi.Timeouts{Connect: t.Connect, First: t.First, Between: t.Between}}
+	return engineapi.Options{Pace: readPace, Tenant: g.assignment.Request.Tenant,
+		Timeouts: engineapi.Timeouts{Connect: t.Connect, First: t.First, Between: t.Between}}
 }
 
 // send streams a piece of the answer. Before the first one it reports the first

@@ -111,10 +111,12 @@ func TestExhaustedForms(t *testing.T) {
 		weatherTool + `,"tool_choice":"required"`: `"param":"tools"`,
 	} {
 		resp, body := post(t, server.URL, with(fields))
-		if resp.StatusCode != 400 || !strings.Contains(body, want) || !strings.Contains(body, `at \"#/a\" allows too many ways to continue: a token takes more than 7 steps`) {
+		if resp.StatusCode != 400 || !strings.Contains(body, want) ||
+			!strings.Contains(body, `at \"#/a\" allows too many ways to continue: a token takes more than 7 steps`) {
 			t.Errorf("%s gives %s %s", fields, resp.Status, body)
 		}
-		if _, body := post(t, server.URL, with(fields+`,"stream":true`)); !strings.Contains(body, want) || !strings.Contains(body, `"type":"invalid_request_error"`) || strings.Contains(body, "[DONE]") {
+		_, body = post(t, server.URL, with(fields+`,"stream":true`))
+		if !strings.Contains(body, want) || !strings.Contains(body, `"type":"invalid_request_error"`) || strings.Contains(body, "[DONE]") {
 			t.Errorf("%s gives the stream %s", fields, body)
 		}
 	}
