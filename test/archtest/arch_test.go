@@ -58,7 +58,7 @@ func rules() map[string]rule {
 	return map[string]rule{
 		"tests": {folders: []string{"test/archtest", "test/sourcetest", "test/waittest"}, modules: standard},
 		"base": {modules: standard, folders: []string{
-			"internal/backoff", "internal/bytesize", "internal/fault", "internal/names", "internal/network/egress", "internal/network/linklocal",
+			"internal/backoff", "internal/bytesize", "internal/fault", "internal/names", "internal/network/certs", "internal/network/egress", "internal/network/linklocal",
 		}},
 		"openai": {folders: []string{"internal/openai"}, may: []string{"base"}, modules: standard},
 		"model":  {folders: []string{"internal/model"}, may: []string{"base", "openai"}, modules: []string{"golang.org/x/text/"}},

@@ -30,12 +30,12 @@ const (
 )
 
 func (m *maker) operator(ctx context.Context) error {
-	parts := []string{Operator, Server}
-	missing, err := m.missing(ctx, parts...)
+	parts := []string{m.plan.Secret(Operator), m.plan.Secret(Server)}
+	missing, err := m.Missing(ctx, parts...)
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	data, err := m.origin(ctx, Keys, parts, missing, newKeys)
+	data, err := m.Origin(ctx, m.plan.Secret(Keys), parts, missing, newKeys)
 	if err != nil {
 		return err
 	}
@@ -48,11 +48,11 @@ func (m *maker) operator(ctx context.Context) error {
 		return fault.Errorf(fault.Corrupt, "cannot use Secret %q: %w", m.plan.Secret(Keys), err)
 	}
 	content := map[string]map[string][]byte{
-		Operator: operator,
-		Server:   {OperatorConf: operatorConf(authority)},
+		parts[0]: operator,
+		parts[1]: {OperatorConf: operatorConf(authority)},
 	}
-	for _, of := range missing {
-		if err := m.create(ctx, of, content[of]); err != nil {
+	for _, name := range missing {
+		if err := m.Create(ctx, name, content[name]); err != nil {
 			return err
 		}
 	}

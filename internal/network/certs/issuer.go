@@ -1,4 +1,4 @@
-package bootstrap
+package certs
 
 import (
 	"crypto"
@@ -16,7 +16,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// validity of the authority and of the certificates that it signs: servers do not read
+// validity of the authority and of the certificates that it signs: not all servers read
 // certificates again by themselves, so a short life would end in an outage.
 const validity = 10 * 365 * 24 * time.Hour
 
@@ -31,9 +31,9 @@ type issuer struct {
 }
 
 // newIssuer makes an issuer that trusts itself, and returns its Secret.
-func newIssuer() (map[string][]byte, error) {
+func newIssuer(servers string) (map[string][]byte, error) {
 	template := &x509.Certificate{
-		Subject: pkix.Name{CommonName: "NATS servers"}, IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true,
+		Subject: pkix.Name{CommonName: servers + " servers"}, IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true,
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 	}
 	return sign(template, nil)
@@ -41,7 +41,7 @@ func newIssuer() (map[string][]byte, error) {
 
 // readIssuer reads the Secret of an issuer.
 func readIssuer(data map[string][]byte) (issuer, error) {
-	pair, err := tls.X509KeyPair(data[keyCert], data[keyPrivate])
+	pair, err := tls.X509KeyPair(data[Cert], data[Key])
 	if err != nil {
 		return issuer{}, err
 	}
@@ -49,18 +49,18 @@ func readIssuer(data map[string][]byte) (issuer, error) {
 	if !ok || !pair.Leaf.IsCA {
 		return issuer{}, errors.New("its certificate is not that of an authority")
 	}
-	return issuer{pair.Leaf, key, data[keyCert]}, nil
+	return issuer{pair.Leaf, key, data[Cert]}, nil
 }
 
 // issue returns the Secret of a certificate for servers, which are clients of each
 // other.
-func (i issuer) issue(hosts []string) (map[string][]byte, error) {
+func (i issuer) issue(servers string, hosts []string) (map[string][]byte, error) {
 	out, err := sign(&x509.Certificate{
-		Subject: pkix.Name{CommonName: "NATS server"}, DNSNames: hosts, KeyUsage: x509.KeyUsageDigitalSignature,
+		Subject: pkix.Name{CommonName: servers + " server"}, DNSNames: hosts, KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}, &i)
 	if err == nil {
-		out[keyCA] = i.pem
+		out[CA] = i.pem
 	}
 	return out, err
 }
@@ -90,7 +90,7 @@ func sign(template *x509.Certificate, by *issuer) (map[string][]byte, error) {
 		return nil, fault.Errorf(fault.Internal, "cannot encode a key: %w", err)
 	}
 	return map[string][]byte{
-		keyCert:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		keyPrivate: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
+		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		Key:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
 	}, nil
 }
