@@ -19,6 +19,8 @@ type Access struct {
 // maxPolicy is the longest session policy that AWS accepts, in bytes.
 const maxPolicy = 2048
 
+const listUploads = "s3:ListBucketMultipartUploads"
+
 type (
 	policy struct {
 		Version   string
@@ -40,7 +42,7 @@ func (c Config) Policy(list []Access) (string, error) {
 		partition = part[1]
 	}
 	bucketARN := func(a Access) string { return "arn:" + partition + ":s3:::" + a.Bucket }
-	var read, write, changed []string
+	var read, write, uploads []string
 	var lists []statement
 	for _, a := range list {
 		if a.Bucket == "" || strings.ContainsAny(a.Bucket+a.Prefix, "*?$\\") {
@@ -49,9 +51,14 @@ func (c Config) Policy(list []Access) (string, error) {
 		within := strings.TrimPrefix(strings.Trim(a.Prefix, "/")+"/*", "/")
 		read = append(read, bucketARN(a)+"/"+within)
 		if a.Write {
-			write, changed = append(write, bucketARN(a)+"/"+within), append(changed, bucketARN(a))
+			write = append(write, bucketARN(a)+"/"+within)
 		}
 		one := allow([]string{"s3:ListBucket"}, bucketARN(a))
+		if a.Write && c.STS.Signed { // servers of Koldun know the condition for both lists
+			one.Action = append(one.Action, listUploads)
+		} else if a.Write {
+			uploads = append(uploads, bucketARN(a))
+		}
 		if within != "*" {
 			one.Condition = map[string]map[string][]string{"StringLike": {"s3:prefix": {within}}}
 		}
@@ -59,9 +66,10 @@ func (c Config) Policy(list []Access) (string, error) {
 	}
 	p := policy{Version: "2012-10-17", Statement: append([]statement{allow([]string{"s3:GetObject"}, read...)}, lists...)}
 	if len(write) > 0 {
-		p.Statement = append(p.Statement,
-			allow([]string{"s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"}, write...),
-			allow([]string{"s3:ListBucketMultipartUploads"}, changed...)) // it has no condition for folders
+		p.Statement = append(p.Statement, allow([]string{"s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"}, write...))
+	}
+	if len(uploads) > 0 {
+		p.Statement = append(p.Statement, allow([]string{listUploads}, uploads...)) // AWS has no condition for folders
 	}
 	if c.Endpoint == "" {
 		// Buckets may be encrypted with keys of their owner; others have no such action.

@@ -24,6 +24,11 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("%s: got %s, %v, want %s", name, got, err, c.want)
 		}
 	}
+	signed := s3.Config{Endpoint: "https://s3", STS: s3.STS{Signed: true}}
+	if got, err := signed.Policy(two); err != nil || strings.Count(got, "s3:ListBucketMultipartUploads") != 1 ||
+		!strings.Contains(got, `["s3:ListBucket","s3:ListBucketMultipartUploads"],"Resource":["arn:aws:s3:::b"],"Condition":{"StringLike":{"s3:prefix":["p/*"]}}`) {
+		t.Errorf("for a server of Koldun: %s, %v, want the names of uploads limited to the folder", got, err)
+	}
 	china := s3.Config{STS: s3.STS{RoleARN: "arn:aws-cn:iam::1:role/r"}}
 	if got, err := china.Policy(one); err != nil || !strings.Contains(got, `"arn:aws-cn:s3:::b/p/q/*"`) || !strings.Contains(got, "kms:Decrypt") {
 		t.Errorf("of AWS in China: %s, %v", got, err)
@@ -52,5 +57,10 @@ func TestRightsOfSessions(t *testing.T) {
 		if change(&other); other.Rights("p") == base.Rights("p") {
 			t.Errorf("%s: another one has the same rights", name)
 		}
+	}
+	base.STS.Signed = true
+	other := base
+	if other.SecretKey = "x"; other.Rights("p") == base.Rights("p") {
+		t.Error("sessions that another key has signed have the same rights")
 	}
 }

@@ -2,57 +2,14 @@ package s3
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
-	"strings"
-	"time"
 
 	"github.com/versity/versitygw/auth"
 	"github.com/versity/versitygw/iamapi/policy"
 	"github.com/versity/versitygw/iamapi/types"
+
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 )
-
-// A Session is temporary credentials of a gateway with Config.Sessions.
-type Session struct {
-	AccessKey, SecretKey, Token string
-	Ends                        time.Time
-}
-
-// A grant is what the token of a session holds, beside its signature. So the gateway
-// needs no state.
-type grant struct {
-	AccessKey string
-	Policy    string
-	Ends      time.Time
-}
-
-// NewSession returns credentials that may do what the policy allows, until ends. secret
-// is the key of the gateway's account.
-func NewSession(secret, policy string, ends time.Time) (Session, error) {
-	g := grant{AccessKey: "ASIA" + strings.ToUpper(rand.Text()[:16]), Policy: policy, Ends: ends}
-	text, err := json.Marshal(g) //nolint:gosec // it holds the name of the key, not the key
-	if err != nil {
-		return Session{}, err
-	}
-	body := base64.RawURLEncoding.EncodeToString(text)
-	token := body + "." + base64.RawURLEncoding.EncodeToString(sign([]byte(secret), "token", body))
-	return Session{AccessKey: g.AccessKey, SecretKey: secretOf(secret, token), Token: token, Ends: ends}, nil
-}
-
-func secretOf(secret, token string) string {
-	return base64.RawURLEncoding.EncodeToString(sign([]byte(secret), "secret", token))
-}
-
-func sign(key []byte, parts ...string) []byte {
-	for _, p := range parts {
-		h := hmac.New(sha256.New, key)
-		_, _ = h.Write([]byte(p))
-		key = h.Sum(nil)
-	}
-	return key
-}
 
 // accounts returns the account of the gateway, and its sessions.
 func accounts(cfg Config) auth.IAMService {
@@ -74,30 +31,23 @@ var (
 	_ auth.PolicyEvaluator    = sessions{}
 )
 
-func (s sessions) grant(access, token string) (grant, error) {
-	body, signature, _ := strings.Cut(token, ".")
-	got, err := base64.RawURLEncoding.DecodeString(signature)
-	if err != nil || !hmac.Equal(got, sign([]byte(s.secret), "token", body)) {
-		return grant{}, auth.ErrInvalidSessionToken
-	}
-	var g grant
-	text, err := base64.RawURLEncoding.DecodeString(body)
-	if err != nil || json.Unmarshal(text, &g) != nil || g.AccessKey != access || !time.Now().Before(g.Ends) {
-		return grant{}, auth.ErrInvalidSessionToken
-	}
-	return g, nil
-}
-
-// DeriveSigningKey returns the key that requests of a session are signed with.
+// DeriveSigningKey returns the key that requests of a session are signed with (AWS Signature
+// Version 4).
 func (s sessions) DeriveSigningKey(access, token, date, region, service string) ([]byte, auth.Account, error) {
 	if token == "" {
 		_, err := s.GetUserAccount(access) // fails: the account of the gateway needs no lookup
 		return nil, auth.Account{}, err
 	}
-	if _, err := s.grant(access, token); err != nil {
-		return nil, auth.Account{}, err
+	_, secret, ok := s3store.Signed(s.secret, access, token)
+	if !ok {
+		return nil, auth.Account{}, auth.ErrInvalidSessionToken
 	}
-	key := sign([]byte("AWS4"+secretOf(s.secret, token)), date, region, service, "aws4_request")
+	key := []byte("AWS4" + secret)
+	for _, part := range []string{date, region, service, "aws4_request"} {
+		h := hmac.New(sha256.New, key)
+		_, _ = h.Write([]byte(part))
+		key = h.Sum(nil)
+	}
 	return key, auth.Account{Access: access, Role: auth.RoleUser, SessionToken: token, IsSession: true}, nil
 }
 
@@ -105,11 +55,11 @@ func (s sessions) DeriveSigningKey(access, token, date, region, service string) 
 // may do all.
 func (s sessions) EvaluatePolicy(access, token string, actions []auth.Action, resources []string, condition map[string][]string) (auth.PolicyEvaluation, error) {
 	var out auth.PolicyEvaluation
-	g, err := s.grant(access, token)
-	if err != nil {
-		return out, err
+	granted, _, ok := s3store.Signed(s.secret, access, token)
+	if !ok {
+		return out, auth.ErrInvalidSessionToken
 	}
-	document := []types.PolicyEntry{{PolicyName: "session", PolicyDocument: g.Policy}}
+	document := []types.PolicyEntry{{PolicyName: "session", PolicyDocument: granted}}
 	for i, resource := range resources {
 		out.Decisions = append(out.Decisions, nil)
 		for j, action := range actions {

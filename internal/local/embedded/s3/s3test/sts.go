@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
+	s3store "github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/local/embedded/s3"
 )
 
@@ -60,14 +61,14 @@ func (s *STS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "ValidationError")
 		return
 	}
-	session, err := s3.NewSession(SecretKey, form.Get("Policy"), time.Now().Add(time.Duration(seconds)*time.Second))
+	session, err := s3store.SignSession(SecretKey, form.Get("Policy"), time.Now().Add(time.Duration(seconds)*time.Second))
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "InternalFailure")
 		return
 	}
 	s.calls.Add(1)
 	answer := assumed{}
-	answer.Result.Credentials = temporary{session.AccessKey, session.SecretKey, session.Token, session.Ends.UTC().Format(time.RFC3339)}
+	answer.Result.Credentials = temporary{session.AccessKeyID, session.SecretAccessKey, session.SessionToken, session.Expiration.UTC().Format(time.RFC3339)}
 	w.Header().Set("Content-Type", "text/xml")
 	_ = xml.NewEncoder(w).Encode(answer)
 }
