@@ -38,7 +38,7 @@ FOREIGN_RACED := ./test/servers
 # $(call WITHOUT,FOLDERS,PACKAGES) leaves packages out.
 WITHOUT      = $(filter-out $(patsubst ./%,github.com/gorizond/koldun/%,$(1)),$(2))
 # TEST_TOOLS are the foreign programs that tests run.
-TEST_TOOLS   = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kubectl crossplane-cli helm tofu ollama versitygw)
+TEST_TOOLS   = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kubectl crossplane-cli helm tofu ollama)
 # Everything but race tests is built without cgo, and so from the same packages.
 export CGO_ENABLED := 0
 
@@ -116,7 +116,7 @@ e2e-argocd: $(BIN)/argocd cluster-binaries ## Install Koldun's packages by Argo 
 # Programs that a node runs, besides those of Debian: apt-get install containerd runc
 # containernetworking-plugins iptables, and for Argo CD git redis-server. The programs of pods
 # are in images.
-NODE_TOOLS = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kube-scheduler kubelet kube-proxy kube-network-policies kubectl coredns helm tofu nats-server versitygw skipper argocd)
+NODE_TOOLS = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kube-scheduler kubelet kube-proxy kube-network-policies kubectl coredns helm tofu nats-server skipper argocd)
 # The node has a network and mounts of its own. Whatever it started ends with it.
 NAMESPACE  = unshare --net --mount --pid --fork --kill-child --mount-proc
 # $(call E2E,FLAVOUR,PATTERN,FLAGS). Tests that run in parallel wait for the cluster most of their time.

@@ -41,7 +41,7 @@ type CLI struct {
 	Dispatcher DispatcherCmd `cmd:"" help:"Assign queued requests to runners."`
 	Requests   RequestsCmd   `cmd:"" help:"Inspect the queue: list, show, cancel and replay requests."`
 	NATS       NATSCmd       `cmd:"" name:"nats" help:"Prepare NATS servers."`
-	S3         S3Cmd         `cmd:"" name:"s3" help:"Prepare an S3 server."`
+	S3         S3Cmd         `cmd:"" name:"s3" help:"Serve an object store in a cluster, and prepare it."`
 	LLM        LLMCmd        `cmd:"" name:"llm" help:"Drive an engine: the sidecar of a root pod."`
 	Engine     EngineCmd     `cmd:"" help:"The embedded inference engine."`
 	Install    InstallCmd    `cmd:"" help:"Copy this program into a folder that an engine's container shares."`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -56,6 +57,19 @@ func (s secretStore) Create(ctx context.Context, name string, data map[string][]
 	})
 	if err != nil {
 		return fault.Errorf(kindOfAPI(err), "cannot make Secret %q: %w", name, err)
+	}
+	return nil
+}
+
+// Set changes one key of a Secret.
+func (s secretStore) Set(ctx context.Context, name, key string, value []byte) error {
+	patch, err := json.Marshal(map[string]any{"data": map[string][]byte{key: value}})
+	if err != nil {
+		return fault.As(fault.Internal, err)
+	}
+	o := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
+	if err := s.api.Patch(ctx, o, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return fault.Errorf(kindOfAPI(err), "cannot change Secret %q: %w", name, err)
 	}
 	return nil
 }

@@ -74,11 +74,9 @@ func untar(t *testing.T, archive []byte) map[string][]byte {
 // TestWithoutDigests holds that files stay as they are where no digest is known.
 func TestWithoutDigests(t *testing.T) {
 	b := versioned("v1.2.3")
-	for _, path := range []string{"../nats/servers.yaml", "../s3/server.yaml"} {
-		raw := string(must(os.ReadFile(path))(t))
-		if got := b.pin(raw); got != raw {
-			t.Errorf("%s becomes %s", path, got)
-		}
+	raw := string(must(os.ReadFile("../nats/servers.yaml"))(t))
+	if got := b.pin(raw); got != raw {
+		t.Errorf("the servers of NATS become %s", got)
 	}
 	b.foreign = map[string]string{"a/b:1": digest}
 	if got, want := b.pin("- image: a/b:1\n  image: a/b:10\n"), "- image: a/b:1@"+digest+"\n  image: a/b:10\n"; got != want {

@@ -18,12 +18,15 @@ type Bootstrap struct {
 }
 
 // MakesOnly checks that the Job runs koldun with these arguments, and that it may create
-// Secrets, read those of these names, and do nothing else.
-func (b *Bootstrap) MakesOnly(t *testing.T, secrets, args []string) {
+// Secrets, read those of these names, change some of them, and do nothing else.
+func (b *Bootstrap) MakesOnly(t *testing.T, secrets, args []string, changed ...string) {
 	t.Helper()
 	want := []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}},
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: secrets, Verbs: []string{"get"}},
+	}
+	if len(changed) > 0 {
+		want = append(want, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: changed, Verbs: []string{"patch"}})
 	}
 	if !slices.EqualFunc(b.Role.Rules, want, func(a, b rbacv1.PolicyRule) bool { return a.String() == b.String() }) {
 		t.Errorf("the rights are %v, want %v", b.Role.Rules, want)

@@ -23,3 +23,9 @@ func (s Secrets) Create(_ context.Context, name string, data map[string][]byte) 
 	s[name] = data
 	return nil
 }
+
+// Set changes one key of a Secret.
+func (s Secrets) Set(_ context.Context, name, key string, value []byte) error {
+	s[name][key] = value
+	return nil
+}

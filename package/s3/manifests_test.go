@@ -16,11 +16,14 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/artifact/objectstore/bootstrap"
+	embedded "github.com/gorizond/koldun/internal/local/embedded/s3"
 	"github.com/gorizond/koldun/package/manifesttest"
 )
 
 // namespace of all objects, and name of the server.
 const namespace, name = "s3", "s3"
+
+var plan = bootstrap.Plan{Name: name, Namespace: namespace, Domain: "cluster.local"}
 
 // manifests are the objects of this folder.
 type manifests struct {
@@ -63,26 +66,17 @@ func TestPodsAreRestricted(t *testing.T) {
 	if c := m.container(); slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return strings.Contains(e.Name, "SECRET") && e.Value != "" }) {
 		t.Error("the manifests hold a secret")
 	}
-	if version := required(t, "../../go.mod"); m.container().Image != "ghcr.io/versity/versitygw:"+version || required(t, "../../test/tools/versitygw/go.mod") != version {
-		t.Errorf("the image is %q, tests run versitygw %s and %s", m.container().Image, version, required(t, "../../test/tools/versitygw/go.mod"))
+	if image := m.container().Image; image != m.job.Spec.Template.Spec.Containers[0].Image {
+		t.Errorf("the server is of the image %q, and the Job of another", image)
 	}
-}
-
-// required returns the version of versitygw that a module requires.
-func required(t *testing.T, module string) string {
-	t.Helper()
-	_, after, ok := strings.Cut(manifesttest.Content(t, module), "github.com/versity/versitygw ")
-	if !ok {
-		t.Fatalf("%s requires no versitygw", module)
-	}
-	return strings.Fields(after)[0]
 }
 
 // TestRightsOfTheJob compares them with the Secret that it makes.
 func TestRightsOfTheJob(t *testing.T) {
 	m := read(t)
 	b := manifesttest.Bootstrap{Account: m.account, Role: m.role, Binding: m.binding, Job: m.job}
-	b.MakesOnly(t, []string{bootstrap.Secret(name)}, []string{"s3", "bootstrap", "--name=" + name})
+	credentials := plan.Secret(bootstrap.Credentials)
+	b.MakesOnly(t, []string{plan.Secret(bootstrap.CA), plan.Secret(bootstrap.TLS), credentials}, []string{"s3", "bootstrap", "--name=" + name}, credentials)
 }
 
 // TestObjectsFit compares what objects say about each other, and what the example connects
@@ -102,18 +96,33 @@ func TestObjectsFit(t *testing.T) {
 		t.Errorf("the NetworkPolicy of the Job selects %v, the Job is %q", m.jobNetwork.Spec.PodSelector.MatchLabels, job)
 	}
 	ports, port := m.container().Ports, m.service.Spec.Ports[0]
-	if len(ports) != 1 || port.TargetPort.StrVal != ports[0].Name || port.Port != ports[0].ContainerPort || !slices.Contains(m.container().Args, "--port=:7070") ||
+	if len(ports) != 1 || port.TargetPort.StrVal != ports[0].Name || port.Port != ports[0].ContainerPort || !slices.Contains(m.container().Args, "--listen=:7070") ||
 		port.Port != 7070 || m.network.Spec.Ingress[0].Ports[0].Port.IntVal != port.Port {
 		t.Errorf("the server has the ports %v, and the Service sends %v", ports, port)
 	}
 	if *m.server.Spec.Replicas != 1 || m.server.Spec.ServiceName != m.service.Name || m.server.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted != appsv1.RetainPersistentVolumeClaimRetentionPolicyType {
 		t.Errorf("the StatefulSet is %+v", m.server.Spec)
 	}
+	s := example(t).Spec.S3
+	if s.Endpoint != endpoint || s.SecretRef.Namespace != namespace || s.SecretRef.Name != plan.Secret(bootstrap.Credentials) || s.STS == nil {
+		t.Errorf("the example connects to %+v", s)
+	}
+	for _, p := range []*corev1.Probe{m.container().StartupProbe, m.container().ReadinessProbe, m.container().LivenessProbe} {
+		if p.HTTPGet.Scheme != corev1.URISchemeHTTPS || p.HTTPGet.Path != embedded.HealthPath {
+			t.Errorf("the kubelet asks for %+v", p.HTTPGet)
+		}
+	}
+}
+
+// endpoint is the address of the Service.
+const endpoint = "https://s3.s3.svc:7070"
+
+// example is the connection to the server.
+func example(t *testing.T) v1alpha1.ClusterProviderConfig {
+	t.Helper()
 	var config v1alpha1.ClusterProviderConfig
 	if err := yaml.UnmarshalStrict([]byte(manifesttest.Content(t, "../../examples/s3/clusterproviderconfig.yaml")), &config); err != nil {
 		t.Fatal(err)
 	}
-	if s := config.Spec.S3; s.Endpoint != "http://s3.s3.svc:7070" || s.SecretRef.Namespace != namespace || s.SecretRef.Name != bootstrap.Secret(name) {
-		t.Errorf("the example connects to %+v", s)
-	}
+	return config
 }

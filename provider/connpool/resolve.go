@@ -297,7 +297,7 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 	if out.Region == "" {
 		out.Region = s3.DefaultRegion
 	}
-	if out.STS, err = c.sts(); err != nil {
+	if out.STS, err = c.sts(secret); err != nil {
 		return s3.Config{}, err
 	}
 	if c.s3Ref() != nil && (out.AccessKey == "" || out.SecretKey == "") {

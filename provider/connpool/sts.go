@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/artifact/objectstore/bootstrap"
 	"github.com/gorizond/koldun/internal/artifact/objectstore/s3"
 	"github.com/gorizond/koldun/internal/fault"
 )
@@ -15,8 +16,9 @@ import (
 const defaultSTSLife = time.Hour
 
 // sts returns how temporary credentials for pods are made; the zero value if there are
-// none. Errors: Invalid.
-func (c Config) sts() (s3.STS, error) {
+// none. The provider signs them itself for a server whose Secret says so: that of the chart
+// has no STS API. Errors: Invalid.
+func (c Config) sts(secret credentials) (s3.STS, error) {
 	described := c.Spec.S3.STS
 	if described == nil {
 		return s3.STS{}, nil
@@ -28,6 +30,7 @@ func (c Config) sts() (s3.STS, error) {
 	if described.Lifetime != nil {
 		out.Life = described.Lifetime.Duration
 	}
+	out.Signed = out.Endpoint == "" && out.RoleARN == "" && c.Spec.S3.Endpoint != "" && secret.first(bootstrap.Sessions) == bootstrap.Signed
 	if !isHTTP(out.Endpoint) {
 		return s3.STS{}, fault.Errorf(fault.Invalid, "%s: spec.s3.sts.endpoint is not http[s]://HOST[:PORT]", c)
 	}

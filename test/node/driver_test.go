@@ -40,7 +40,7 @@ func (i *installer) mountSecret(t *testing.T) string {
 	secret, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "csi-s3-secret", "namespace": "kube-system"},
 		"stringData": map[string]string{
-			"endpoint": "http://s3.s3.svc:7070", "accessKeyID": value("AWS_ACCESS_KEY_ID"), "secretAccessKey": value("AWS_SECRET_ACCESS_KEY"),
+			"endpoint": "https://s3.s3.svc:7070", "accessKeyID": value("AWS_ACCESS_KEY_ID"), "secretAccessKey": value("AWS_SECRET_ACCESS_KEY"), "ca": value(`ca\.crt`),
 		},
 	})
 	if err != nil {

@@ -31,9 +31,9 @@ func released(version string, path ...string) string {
 }
 
 // push pushes the images of Koldun as a release has them, and those of others,
-// which are made of programs from source: distributed-llama, Crossplane, NATS, an S3 server,
-// a hub with the models of this repository, a probe of networks, a CSI
-// driver, and an ingress controller.
+// which are made of programs from source: distributed-llama, Crossplane, NATS, a hub with
+// the models of this repository, a probe of networks, a CSI driver, and an ingress
+// controller.
 func (im *images) push(ctx context.Context) error {
 	if err := im.pushKoldun(ctx, version); err != nil {
 		return err
@@ -103,10 +103,6 @@ func others(ctx context.Context) (map[string]program, error) {
 	if err != nil {
 		return nil, err
 	}
-	s3, err := imageIn("package/s3/server.yaml")
-	if err != nil {
-		return nil, err
-	}
 	module, err := os.ReadFile(filepath.Join(repository, "test", "tools", "crossplane", "go.mod"))
 	if err != nil {
 		return nil, err
@@ -126,7 +122,6 @@ func others(ctx context.Context) (map[string]program, error) {
 			command: []string{"/crossplane"},
 		},
 		nats: {files: map[string]string{"/nats-server": filepath.Join(bin, "nats-server")}, command: []string{"/nats-server"}},
-		s3:   {files: map[string]string{"/usr/local/bin/versitygw": filepath.Join(bin, "versitygw")}, command: []string{"/usr/local/bin/versitygw"}},
 		// The hub has a small model also under the name of the one in README.md.
 		"hub:v1":     {files: map[string]string{"/hub": hub, "/models": models, "/models/TinyLlama-1.1B-Chat-v1.0": filepath.Join(models, "koldun-tiny")}, command: []string{"/hub"}},
 		"probe:v1":   {files: map[string]string{"/probe": probe}, command: []string{"/probe"}},

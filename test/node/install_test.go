@@ -110,7 +110,7 @@ func (im *images) values() []string {
 	var values []string
 	for value, repository := range map[string]string{
 		"packages.registry": "gorizond", "crossplane.image.repository": "crossplane/crossplane",
-		"nats.image.repository": "library/nats", "s3.image.repository": "versity/versitygw",
+		"nats.image.repository": "library/nats",
 	} {
 		values = append(values, value+"="+im.registry+"/"+repository)
 	}

@@ -26,6 +26,7 @@ type Options struct {
 	Command func() *exec.Cmd // makes the command of one run
 	Log     string           // file of the output of all runs
 	Ready   string           // URL that answers 200 when the server is ready
+	Client  *http.Client     // that asks it; nil: one of waittest
 }
 
 // Start starts a server, and waits until it is ready.
@@ -54,8 +55,12 @@ func (s *Server) Run() {
 	s.mu.Lock()
 	s.runs = c
 	s.mu.Unlock()
+	asks := s.o.Client
+	if asks == nil {
+		asks = waittest.Client()
+	}
 	waittest.Until(s.tb, s.o.Name+" to be ready", func() bool {
-		resp, err := waittest.Client().Get(s.o.Ready)
+		resp, err := asks.Get(s.o.Ready)
 		if err != nil {
 			return false
 		}

@@ -79,9 +79,6 @@ $(BIN)/helm: $(TOOLS)/helm/go.mod
 $(BIN)/nats-server: go.mod
 	$(GO) build -ldflags '-s -w' -o $@ github.com/nats-io/nats-server/v2
 
-$(BIN)/versitygw: $(TOOLS)/versitygw/go.mod
-	$(call build_tool,versitygw,github.com/versity/versitygw/cmd/versitygw,-X main.Version=$(call version_of,versitygw,github.com/versity/versitygw),-trimpath=false)
-
 # The ingress controller of the node.
 $(BIN)/skipper: $(TOOLS)/skipper/go.mod $(TOOLS)/skipper/main.go
 	$(call build_tool,skipper,.)

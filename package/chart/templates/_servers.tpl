@@ -1,4 +1,4 @@
-{{/* Changes the StatefulSet of a server: (dict "values" .Values.nats "object" OBJECT). Prints nothing. */}}
+{{/* Changes the StatefulSet of a server: (dict "values" .Values.nats "object" OBJECT "image" IMAGE). Prints nothing. */}}
 {{- define "koldun.server" -}}
 {{- $values := .values -}}
 {{- $spec := .object.spec -}}
@@ -9,7 +9,7 @@
 {{- with $values.storageClass }}{{ $_ := set $claim "storageClassName" . }}{{ end -}}
 {{- with $values.size }}{{ $_ := set $claim.resources.requests "storage" . }}{{ end -}}
 {{- if eq (toString $values.spread) "false" }}{{ $_ := unset $pod "affinity" }}{{ end -}}
-{{- $_ := set $container "image" (include "koldun.serverImage" (dict "image" $values.image "default" $container.image)) -}}
+{{- $_ := set $container "image" .image -}}
 {{- with $values.resources -}}
 {{- $_ := set $container "resources" . -}}
 {{- $env := list -}}

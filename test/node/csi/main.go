@@ -3,7 +3,7 @@
 // part of the protocol, which is what volumes without a provisioner need.
 //
 // Its Secret has the keys of the drivers for S3 that people use: endpoint, accessKeyID and
-// secretAccessKey. A volume handle is BUCKET/PREFIX.
+// secretAccessKey, and in ca the authority of the server. A volume handle is BUCKET/PREFIX.
 package main
 
 import (

@@ -53,7 +53,7 @@ func (*mounter) NodePublishVolume(ctx context.Context, r *csi.NodePublishVolumeR
 func publish(ctx context.Context, r *csi.NodePublishVolumeRequest) error {
 	bucket, prefix, _ := strings.Cut(r.VolumeId, "/")
 	from, err := s3.Open(ctx, bucket, prefix, s3.Config{
-		Endpoint: r.Secrets["endpoint"], AccessKey: r.Secrets["accessKeyID"], SecretKey: r.Secrets["secretAccessKey"],
+		Endpoint: r.Secrets["endpoint"], AccessKey: r.Secrets["accessKeyID"], SecretKey: r.Secrets["secretAccessKey"], CA: r.Secrets["ca"],
 	})
 	if err != nil {
 		return err

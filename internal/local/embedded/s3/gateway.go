@@ -45,14 +45,16 @@ func listen(ctx context.Context, r request) (*gateway, error) {
 		if err != nil {
 			return nil, err
 		}
-		g, err := run(ctx, r.Config, l, addr)
+		g, err := run(ctx, r.Config, l, addr, nil)
 		if !fault.Is(err, fault.Conflict) || port != "0" || attempt == portAttempts {
 			return g, err
 		}
 	}
 }
 
-func run(ctx context.Context, cfg Config, l layout, addr string) (*gateway, error) {
+// run starts the gateway at an address. It reads its certificate again with each message of
+// reload.
+func run(ctx context.Context, cfg Config, l layout, addr string, reload <-chan struct{}) (*gateway, error) {
 	be, err := l.backend()
 	if err != nil {
 		return nil, err
@@ -74,6 +76,10 @@ func run(ctx context.Context, cfg Config, l layout, addr string) (*gateway, erro
 			LogLevel:          debuglogger.LevelSilent,
 			Quiet:             true,
 			KeepAlive:         true,
+			HealthPath:        HealthPath,
+			CertFile:          cfg.TLS.CertFile,
+			KeyFile:           cfg.TLS.KeyFile,
+			SigHup:            reload,
 			S3Options:         []s3api.Option{s3api.WithOnListen(func() { once.Do(func() { close(ready) }) })},
 		})
 	}()

@@ -1,5 +1,5 @@
-// Package s3 runs an S3 gateway (versitygw over a folder) on loopback, in a child
-// process.
+// Package s3 runs an S3 gateway (versitygw over a folder): with Start on loopback in a child
+// process, and with Serve in this one, as the object store of a cluster.
 //
 // The gateway has global state, changes the working directory, and waits up to
 // ten seconds for idle connections when it stops. In a process of its own none of
@@ -32,23 +32,34 @@ const (
 // A Config is where the gateway listens and keeps its data.
 type Config struct {
 	Dir       string // data folder, created if absent; belongs to one gateway at a time
-	Listen    string // "host:port" on loopback, default "127.0.0.1:0"
+	Listen    string // "host:port", for Start on loopback and by default "127.0.0.1:0"
 	AccessKey string // of the only account, which has all rights
 	SecretKey string
 	Versions  bool         // buckets can keep old versions of objects
-	Sessions  bool         // temporary credentials of NewSession are valid
+	Sessions  bool         // temporary credentials that are signed with SecretKey are valid
+	TLS       TLS          // of Serve
 	Log       *slog.Logger `json:"-"` // of restarts; nil: none
 }
 
+// HealthPath answers requests without credentials while the gateway serves.
+const HealthPath = "/_/health"
+
 func (c Config) check() error {
+	if err := c.complete(); err != nil {
+		return err
+	}
+	_, _, err := splitListen(c.Listen)
+	return err
+}
+
+func (c Config) complete() error {
 	if c.Dir == "" {
 		return fault.Errorf(fault.Invalid, "no data folder given")
 	}
 	if c.AccessKey == "" || c.SecretKey == "" {
 		return fault.Errorf(fault.Invalid, "access key and secret key must both be set")
 	}
-	_, _, err := splitListen(c.Listen)
-	return err
+	return nil
 }
 
 // A Server is a running gateway. It is safe for concurrent use.

@@ -3,6 +3,9 @@ package s3
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"maps"
+	"path"
+	"strings"
 
 	"github.com/versity/versitygw/auth"
 	"github.com/versity/versitygw/iamapi/policy"
@@ -59,6 +62,10 @@ func (s sessions) EvaluatePolicy(access, token string, actions []auth.Action, re
 	if !ok {
 		return out, auth.ErrInvalidSessionToken
 	}
+	if prefixes := condition[prefixKey]; len(prefixes) > 0 {
+		condition = maps.Clone(condition)
+		condition[prefixKey] = []string{cleaned(prefixes[0])} // the request has one
+	}
 	document := []types.PolicyEntry{{PolicyName: "session", PolicyDocument: granted}}
 	for i, resource := range resources {
 		out.Decisions = append(out.Decisions, nil)
@@ -75,4 +82,16 @@ func (s sessions) EvaluatePolicy(access, token string, actions []auth.Action, re
 		}
 	}
 	return out, nil
+}
+
+const prefixKey = "s3:prefix"
+
+// cleaned returns a prefix as the path that it leads to: objects are files here, and policies
+// compare text.
+func cleaned(prefix string) string {
+	out := strings.TrimPrefix(path.Clean("/"+prefix), "/")
+	if out != "" && strings.HasSuffix(prefix, "/") {
+		out += "/"
+	}
+	return out
 }
