@@ -22,9 +22,9 @@ func open() []Row {
 	model := []string{v1.KindModel, v1.KindDllama}
 	return []Row{
 		{Reach: "labels of objects of the namespace, which its policies and Services select by; Koldun's own stay", Fields: []string{"**.labels|podLabels"}},
-		{Reach: "variables of containers, from Secrets and ConfigMaps of the namespace; containers with connections do not get those that lead elsewhere",
+		{Reach: "variables of containers, from ConfigMaps of the namespace and Secrets that are not Koldun's; containers with connections take those of a list only, and servers need serverSecrets where logins are shared",
 			Fields: []string{"**.env|envFrom|backendEnv|backendEnvFrom"}},
-		{Reach: "Secrets of the namespace, for the purpose of the field", Fields: []string{
+		{Reach: "Secrets of the namespace that are not Koldun's, for the purpose of the field", Fields: []string{
 			"**.apiKeySecretRef|hashSecretRef|hfTokenRef|accessTokenSecretRef|huggingFaceTokenSecretRef", "**.tls.secretName", "spec.ingress.tlsSecretName", "**.imagePullSecrets",
 			"**.volumes|modelsVolume.secret",
 		}},
@@ -34,7 +34,7 @@ func open() []Row {
 			"**.cache.claimName|sizeLimit", "**.preConvertedPVCName", "spec.storagePVC", "spec.modelSource",
 			"**.pv.accessModes|capacity|pvcAccessModes|pvcCapacity|pvcStorageClassName|reclaimPolicy|storageClassName", "**.sharedMemory", "**.writable",
 		}},
-		{Reach: "a third-party server's program, which has no connections", Fields: []string{"**.server.command|args|model|port|profile|servedName|source|startupTimeout", "spec.args"}},
+		{Reach: "a third-party server's program, which has no connections; it needs serverCommands where logins are shared", Fields: []string{"**.server.command|args|model|port|profile|servedName|source|startupTimeout", "spec.args"}},
 		{Reach: "what the sidecar asks the server for", Fields: []string{"**.server.features|operations|parameters|slots"}},
 		{Reach: "a server outside of the pods, from the root's pod", Fields: []string{"**.server.url"}},
 		{Reach: "connections: those that a ProviderConfig of the namespace, or a ClusterProviderConfig that allows the namespace, gives it", Fields: []string{

@@ -21,6 +21,7 @@ func managed() []Row {
 		{Kinds: connections, Fields: []string{"spec.hub"}, Reach: "hubs, also at private addresses if the ClusterProviderConfig says so"},
 		{Kinds: connections, Fields: []string{"spec.egressPorts"}, Reach: "ports that NetworkPolicies of pods open"},
 		{Kinds: connections, Fields: []string{"spec.allowedNamespaces"}, Reach: "which namespaces use the connection"},
+		{Kinds: []string{"ClusterProviderConfig"}, Fields: []string{"spec.sharedLogin"}, Reach: "one login for all namespaces of the connection"},
 		row(v1.KindAutoNodeLabeler, "labels of nodes", "spec.capacity|labels|matchExpression|matchExpressions|matchLabels|nodeInfo|priority"),
 		row("NodeLabelRule", "labels of nodes", "spec.forProvider.capacity|labels|matchExpressions|matchLabels|nodeInfo|priority"),
 		row("Bucket", "a bucket that no other namespace owns", "spec.forProvider.bucketName|abortUploadsAfterDays|lifecycleRules|policy|tags|versioning"),

