@@ -21,9 +21,9 @@ type Process struct {
 	Resumes func(line []byte) bool
 }
 
+// RestartKeyHeader is the header with the key in requests to restart an engine, and
+// EnvRestartKeyFile the variable with the path of its file.
 const (
-	// RestartKeyHeader is the header with the key in requests to restart an engine, and
-	// EnvRestartKeyFile the variable with the path of its file.
 	RestartKeyHeader  = "Koldun-Restart-Key"
 	EnvRestartKeyFile = "KOLDUN_RESTART_KEY_FILE"
 )
