@@ -48,7 +48,7 @@ func (q ChatRequest) Send(ctx context.Context, client *http.Client, url string) 
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		e.Verdict = Broken
+		e.Verdict, e.Code = Broken, err.Error()
 		if ctx.Err() != nil {
 			e.Verdict = Disconnected
 		}

@@ -13,8 +13,8 @@ func TestUpFullDiskEndsWithOneMessage(t *testing.T) {
 		size string
 		says []string
 	}{
-		"NoRoomForTheSource":     {"size=1m", []string{"DownloadFailed", "No space left on device", "koldun-tiny"}},
-		"NoRoomForTheConversion": {"size=4m", []string{"ConversionFailed", "No space left on device", "dllama_model_koldun-tiny_q40.m"}},
+		"NoRoomForTheSource":     {"size=1m", []string{"DownloadFailed", "no space is left on its disk", "koldun-tiny"}},
+		"NoRoomForTheConversion": {"size=4m", []string{"ConversionFailed", "no space is left on its disk", "dllama_model_koldun-tiny_q40.m"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -163,11 +163,13 @@ func (e *apiError) Error() string {
 	return fmt.Sprintf("the S3 service answers %s (HTTP %d)", shown(e.code), e.status) + e.advice()
 }
 
-// advice names the setting that may mend an error: services say in many ways that they do not
-// know headers of checksums, or that they serve no bucket by its path.
+// advice says what an error means, or names the setting that may mend it: services say in many
+// ways that they do not know headers of checksums, or that they serve no bucket by its path.
 func (e *apiError) advice() string {
 	said := strings.ToLower(e.code + " " + e.message)
 	switch {
+	case e.status == http.StatusInsufficientStorage:
+		return ": no space is left on its disk"
 	case strings.Contains(said, "checksum") && !strings.Contains(said, "mismatch"), strings.Contains(said, "crc32"),
 		e.code == "InvalidArgument", e.code == "NotImplemented", e.code == "AwsChunkedEncodingNotSupported":
 		return "; if it refuses the checksums of parts, set checksums: whenRequired or " + names.EnvS3Checksums + "=" + checksumsWhenRequired
