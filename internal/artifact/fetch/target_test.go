@@ -91,33 +91,31 @@ func TestOvercomesBucket(t *testing.T) {
 
 // The fetch fails on permanent faults of the bucket.
 func TestGivesUpOnBucket(t *testing.T) {
-	puts := func(status int, code string) func(http.ResponseWriter, *http.Request) bool {
-		return func(w http.ResponseWriter, r *http.Request) bool {
-			return r.Method == http.MethodPut && s3Answer(w, status, code)
-		}
-	}
-	parts := func(status int, code string) func(http.ResponseWriter, *http.Request) bool {
-		return func(w http.ResponseWriter, r *http.Request) bool { return isPart(r) && s3Answer(w, status, code) }
-	}
+	isPut := func(r *http.Request) bool { return r.Method == http.MethodPut }
 	cases := map[string]struct {
-		breaks func(http.ResponseWriter, *http.Request) bool
-		want   fault.Kind
+		refused func(*http.Request) bool
+		status  int
+		code    string
+		want    fault.Kind
 	}{
-		"ReadOnly":    {puts(403, "AccessDenied"), fault.Denied},
-		"NotAllowed":  {puts(405, "MethodNotAllowed"), fault.Denied},
-		"Full":        {puts(507, "InsufficientStorage"), fault.Quota},
-		"QuotaMinIO":  {puts(507, "XMinioStorageFull"), fault.Quota},
-		"QuotaBucket": {parts(403, "QuotaExceeded"), fault.Quota},
-		"FullLater":   {parts(507, "InsufficientStorage"), fault.Quota},
-		"Expired":     {parts(400, "ExpiredToken"), fault.Denied},
+		"ReadOnly":    {isPut, 403, "AccessDenied", fault.Denied},
+		"NotAllowed":  {isPut, 405, "MethodNotAllowed", fault.Denied},
+		"Full":        {isPut, 507, "InsufficientStorage", fault.Quota},
+		"QuotaMinIO":  {isPut, 507, "XMinioStorageFull", fault.Quota},
+		"QuotaBucket": {isPart, 403, "QuotaExceeded", fault.Quota},
+		"FullLater":   {isPart, 507, "InsufficientStorage", fault.Quota},
+		"Expired":     {isPart, 400, "ExpiredToken", fault.Denied},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := s3test.New(t)
 			h := hubtest.New(t, hubtest.Options{}, light())
-			_, err := fetch.Run(t.Context(), config(t, h, brokenS3(t, b, c.breaks)))
-			if fault.KindOf(err) != c.want || !strings.Contains(err.Error(), "an injected fault") {
+			breaks := func(w http.ResponseWriter, r *http.Request) bool {
+				return c.refused(r) && s3Answer(w, c.status, c.code)
+			}
+			_, err := fetch.Run(t.Context(), config(t, h, brokenS3(t, b, breaks)))
+			if fault.KindOf(err) != c.want || !strings.Contains(err.Error(), "the S3 service answers "+c.code) {
 				t.Errorf("Run = %v (%s), want %s", err, fault.KindOf(err), c.want)
 			}
 			to := b.Store(t, "m")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
@@ -59,7 +60,24 @@ func newSchemaCheck(format json.RawMessage) (*schemaCheck, error) {
 }
 
 func badSchema(err error) *openai.Error {
-	return openai.BadRequest("response_format", openai.CodeInvalidValue, fmt.Sprintf("'response_format.json_schema.schema' cannot be used: %v", err))
+	return openai.BadRequest("response_format", openai.CodeInvalidValue, fmt.Sprintf("'response_format.json_schema.schema' cannot be used: %v", cause(err)))
+}
+
+// cause returns what is wrong with an expression in a schema, without the expression, which may
+// be long. Other errors stay as they are.
+func cause(err error) error {
+	var of *jsonschema.SchemaValidationError
+	var at *jsonschema.ValidationError
+	if !errors.As(err, &of) || !errors.As(of.Err, &at) {
+		return err
+	}
+	for len(at.Causes) > 0 {
+		at = at.Causes[0]
+	}
+	if format, ok := at.ErrorKind.(*kind.Format); ok && format.Err != nil {
+		return fmt.Errorf("at /%.200s: %w", strings.Join(at.InstanceLocation, "/"), format.Err)
+	}
+	return err
 }
 
 func compileSchema(raw []byte, e *effort) (*jsonschema.Schema, error) {

@@ -171,6 +171,15 @@ func (c *conn) Read(p []byte) (int, error) {
 // ReadFrom lets the system send files, as without the count.
 func (c *conn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }
 
+// CloseWrite lets net/http end an answer to a request that it has not read as a whole, so that
+// the client gets the answer and no reset.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
 // fewLines counts the lines up to the end of a header, and reports whether there are few.
 func (c *conn) fewLines(p []byte) bool {
 	for _, b := range p {

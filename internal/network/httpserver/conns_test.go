@@ -60,12 +60,12 @@ func TestClientsThatWaitShutOutNone(t *testing.T) {
 			t.Fatalf("%q, %v", b, err)
 		}
 	}
-	long := open("POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx")
+	long := open("POST /long HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx")
 	waittest.Receive(t, "the answer begins", begun)
 	var stalled []net.Conn
 	for i := range 10 * most {
-		stalled = append(stalled, open([]string{"GET / HTTP/1.1\r\nHost: x\r\nLarge: ", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx", ""}[i%3]))
-		answered(open("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+		stalled = append(stalled, open([]string{"GET / HTTP/1.1\r\nHost: localhost\r\nLarge: ", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx", ""}[i%3]))
+		answered(open("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
 	}
 	for _, c := range stalled[:len(stalled)-most] {
 		if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
@@ -114,7 +114,7 @@ func TestHeadersWithManyLinesAreRefused(t *testing.T) {
 	answers := bufio.NewReader(c)
 	send := func(lines int) (*http.Response, error) {
 		body := strings.Repeat("\n", 2*maxHeaderLines)
-		request := fmt.Sprintf("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n%s\r\n%s", len(body), strings.Repeat("a:b\r\n", lines), body)
+		request := fmt.Sprintf("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s\r\n%s", len(body), strings.Repeat("a:b\r\n", lines), body)
 		if _, err := io.WriteString(c, request); err != nil {
 			return nil, err
 		}
@@ -133,5 +133,39 @@ func TestHeadersWithManyLinesAreRefused(t *testing.T) {
 		if _ = r.Body.Close(); r.StatusCode == http.StatusTeapot {
 			t.Error("a header with too many lines is served")
 		}
+	}
+}
+
+// TestRefusedBodiesGetTheirAnswer sends more of a body than the server reads after an answer:
+// the client gets the answer and the end of the connection, not a reset, which could overtake it.
+func TestRefusedBodiesGetTheirAnswer(t *testing.T) {
+	url, stop := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}), Options{})
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(waittest.Patience)); err != nil {
+		t.Fatal(err)
+	}
+	const sent = 320 << 10 // net/http reads 256 KiB
+	if _, err := fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", 1<<30, strings.Repeat("x", sent)); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(c)
+	r, err := http.ReadResponse(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Body.Close()
+	if _, err := in.ReadByte(); r.StatusCode != http.StatusForbidden || !errors.Is(err, io.EOF) {
+		t.Errorf("status %d, then %v", r.StatusCode, err)
 	}
 }

@@ -149,7 +149,7 @@ func TestStrangersLeaveRoomInTheStore(t *testing.T) {
 	w := newWorld(t, nil)
 	startRunner(t, w.bus, tinySession, replies("4"))
 	w = storing(t, w, func(c *Config) { c.AllowAnonymous = false })
-	for _, token := range []string{"alice", "mallory"} {
+	for _, token := range []string{"alice-0123456789", "mallory-0123456789"} {
 		w.putToken(registry.Token{SHA256: digest(token), Namespace: "default"})
 	}
 	ask := func(token string) responseObject {
@@ -161,7 +161,7 @@ func TestStrangersLeaveRoomInTheStore(t *testing.T) {
 		return wantResponse(t, body)
 	}
 	var stored []string
-	for r := ask("mallory"); r.Store; r = ask("mallory") {
+	for r := ask("mallory-0123456789"); r.Store; r = ask("mallory-0123456789") {
 		if stored = append(stored, r.ID); len(stored) > 4 {
 			t.Fatalf("one token has stored %d responses, %d KiB of 1 MiB", len(stored), len(stored)*64)
 		}
@@ -169,13 +169,13 @@ func TestStrangersLeaveRoomInTheStore(t *testing.T) {
 	if len(stored) == 0 {
 		t.Fatal("the first response is not stored")
 	}
-	if !ask("alice").Store {
+	if !ask("alice-0123456789").Store {
 		t.Error("another token's response is not stored")
 	}
-	if r, body := w.do("DELETE", responsesPath+"/"+stored[0], "", "Authorization", "Bearer mallory"); r.StatusCode != http.StatusOK {
+	if r, body := w.do("DELETE", responsesPath+"/"+stored[0], "", "Authorization", "Bearer mallory-0123456789"); r.StatusCode != http.StatusOK {
 		t.Fatal(body)
 	}
-	if !ask("mallory").Store {
+	if !ask("mallory-0123456789").Store {
 		t.Error("what is deleted makes no room")
 	}
 }

@@ -170,6 +170,8 @@ func (e *apiError) advice() string {
 	switch {
 	case e.status == http.StatusInsufficientStorage:
 		return ": no space is left on its disk"
+	case e.code == "InvalidAccessKeyId", e.code == "XAdminUserNotFound", e.code == "SignatureDoesNotMatch":
+		return ": check the access key and its secret"
 	case strings.Contains(said, "checksum") && !strings.Contains(said, "mismatch"), strings.Contains(said, "crc32"),
 		e.code == "InvalidArgument", e.code == "NotImplemented", e.code == "AwsChunkedEncodingNotSupported":
 		return "; if it refuses the checksums of parts, set checksums: whenRequired or " + names.EnvS3Checksums + "=" + checksumsWhenRequired
