@@ -60,6 +60,9 @@ func variants(t *testing.T) map[string]string {
 			t.Fatalf("engine %s has no model", engine)
 		}
 		plain := "engine: {name: " + engine + "}, " + models[engine]
+		if engine == "deepspeed-mii" { // no version is known
+			plain = "engine: {name: " + engine + ", options: {imageTag: v1}}, " + models[engine]
+		}
 		behind := plain + ", gateway: {allowAnonymous: true}"
 		switch engine {
 		case "generic":

@@ -58,7 +58,6 @@ func TestChartRefusesWrongValues(t *testing.T) {
 		"nats.replicas=2":                                        "replicas",
 		"nats.size=20":                                           "size",
 		"s3.size=1Ti":                                            "size",
-		"s3.image.name=a":                                        "name",
 		"s3.replicas=2":                                          "replicas",
 		"nats.image.digest=sha1":                                 "digest",
 	} {
