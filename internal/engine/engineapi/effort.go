@@ -7,6 +7,8 @@ import (
 	"regexp/syntax"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/gorizond/koldun/internal/model/constrain"
 )
 
 // An effort limits a check of an answer: schemas that refer to each other twice double the
@@ -103,7 +105,7 @@ func (e *effort) pattern(text string) (jsonschema.Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := sizeOf(parsed)
+	size, _ := constrain.SizeOf(parsed)
 	if size > maxProgram {
 		return nil, fmt.Errorf("the expression %.100q is too large", text)
 	}
@@ -112,22 +114,4 @@ func (e *effort) pattern(text string) (jsonschema.Regexp, error) {
 		return nil, err
 	}
 	return &pattern{re, e, size}, nil
-}
-
-// sizeOf returns how many instructions an expression has at least: repetitions multiply.
-func sizeOf(re *syntax.Regexp) int {
-	size := 0
-	for _, sub := range re.Sub {
-		size += sizeOf(sub)
-	}
-	switch re.Op {
-	case syntax.OpRepeat:
-		size *= max(re.Min, re.Max, 1)
-	case syntax.OpLiteral:
-		size = len(re.Rune)
-	case syntax.OpConcat, syntax.OpCapture, syntax.OpEmptyMatch:
-	default:
-		size++
-	}
-	return min(size, 1<<30)
 }

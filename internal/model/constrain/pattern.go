@@ -77,7 +77,7 @@ func (g *graph) expression(expression string, p pattern) int32 {
 		g.fail(err)
 		return 0
 	}
-	size, runes := sizeOf(re)
+	size, runes := SizeOf(re)
 	memory := 640*min(size, maxProgram) + 8*runes
 	if !g.spend(size+runes) || !g.take(memory) {
 		return 0
@@ -100,12 +100,12 @@ func (g *graph) expression(expression string, p pattern) int32 {
 	return g.split(p.node(start, phaseFirst), p.runes(anyRune, later))
 }
 
-// sizeOf returns how many instructions an expression has at least, up to more than
-// maxProgram, and how many ranges of characters: repetitions multiply.
-func sizeOf(re *syntax.Regexp) (size, runes int) {
+// SizeOf returns how many instructions an expression has at least, up to 1<<30, and how many
+// ends of ranges of characters: repetitions multiply.
+func SizeOf(re *syntax.Regexp) (size, runes int) {
 	runes = len(re.Rune)
 	for _, sub := range re.Sub {
-		s, r := sizeOf(sub)
+		s, r := SizeOf(sub)
 		size, runes = size+s, runes+r
 	}
 	switch re.Op {

@@ -34,16 +34,8 @@ func TestClientsThatWaitShutOutNone(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	addr := strings.TrimPrefix(url, "http://")
 	open := func(begin string) net.Conn {
-		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		if err := c.SetDeadline(time.Now().Add(waittest.Patience)); err != nil {
-			t.Fatal(err)
-		}
+		c := connect(t, url)
 		if _, err := io.WriteString(c, begin); err != nil {
 			t.Fatal(err)
 		}
@@ -147,14 +139,7 @@ func TestRefusedBodiesGetTheirAnswer(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(waittest.Patience)); err != nil {
-		t.Fatal(err)
-	}
+	c := connect(t, url)
 	const sent = 320 << 10 // net/http reads 256 KiB
 	if _, err := fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", 1<<30, strings.Repeat("x", sent)); err != nil {
 		t.Fatal(err)

@@ -84,12 +84,18 @@ func dial(t *testing.T, o Options) net.Conn {
 			t.Error(err)
 		}
 	})
+	return connect(t, url)
+}
+
+// connect opens a connection to the server at url, with a deadline of waittest.Patience.
+func connect(t *testing.T, url string) net.Conn {
+	t.Helper()
 	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetReadDeadline(time.Now().Add(waittest.Patience)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(waittest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return c
